@@ -1,0 +1,58 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Config } from "./config.ts";
+import type { AppEnv } from "./http/app-env.ts";
+import type { Api } from "./http/endpoint.ts";
+import { adminAuth } from "./http/middleware/admin-auth.ts";
+import { authenticate } from "./http/middleware/authenticate.ts";
+import { preflight } from "./http/middleware/preflight.ts";
+import { requestContext } from "./http/middleware/request-context.ts";
+import { problem } from "./http/problem.ts";
+import { registerAudit } from "./http/routes/audit.ts";
+import { registerCheck } from "./http/routes/check.ts";
+import { registerCommands } from "./http/routes/commands.ts";
+import { registerEngine } from "./http/routes/engine.ts";
+import { registerHealth } from "./http/routes/health.ts";
+import { registerKeys } from "./http/routes/keys.ts";
+import { registerLimits } from "./http/routes/limits.ts";
+import { registerQueue } from "./http/routes/queue.ts";
+import { registerTenants } from "./http/routes/tenants.ts";
+import { registerTiers } from "./http/routes/tiers.ts";
+import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
+
+/** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
+export function createApp(config: Config): OpenAPIHono<AppEnv> {
+  const app = new OpenAPIHono<AppEnv>();
+  app.onError((error, c) => answerError(error, c));
+  app.notFound((c) => problem(c, { code: "not_found", detail: `There is no ${c.req.method} ${c.req.path} here.` }));
+
+  app.use(requestContext());
+  app.use(preflight());
+  app.use("/v1/*", authenticate(config));
+  app.use("/admin/*", adminAuth(config));
+
+  const api: Api = { app, bodyBytesMax: config.BODY_BYTES_MAX };
+  registerHealth(api);
+  registerCommands(api, config);
+  registerQueue(api);
+  registerCheck(api, config);
+  registerLimits(api, config);
+  registerTiers(api, config);
+  registerTenants(api, config);
+  registerKeys(api, config);
+  registerEngine(api, config);
+  registerAudit(api, config);
+  return app;
+}
+
+/** What was thrown is a missing part or a bug. A bug is logged whole and told to nobody. */
+function answerError(error: Error, c: Context<AppEnv>): Response {
+  const { requestId } = c.var;
+  if (error instanceof StoreUnavailable) {
+    console.warn(JSON.stringify({ event: "store_unavailable", requestId, error: error.message }));
+    const detail = "The database does not answer. Nothing was changed.";
+    return problem(c, { code: "unavailable", detail, retryAfterSeconds: STORE_RETRY_AFTER_SECONDS });
+  }
+  console.error(JSON.stringify({ event: "internal", requestId, error: String(error), stack: error.stack }));
+  return problem(c, { code: "internal" });
+}

@@ -1,0 +1,93 @@
+import { mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { build } from "vite";
+import { unstable_getMiniflareWorkerOptions } from "wrangler";
+import { CONFIG_NAMES, parseConfig } from "../config.ts";
+import { migrateLocal, seedDemoTenants } from "./local-database.ts";
+
+/**
+ * The whole gateway on this machine: the Worker as wrangler.toml describes it, on workerd directly (without the
+ * development proxies), with its database migrated and the demo tenants in it.
+ */
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** The admin token of a local gateway. A deployed one has only what `wrangler secret put` gave it. */
+export const DEV_ADMIN_TOKEN = "dev-admin";
+
+export interface GatewayOptions {
+  /** 0: a free one. */
+  readonly port: number;
+  /** The folder of all state; made when it is not there. */
+  readonly persistTo: string;
+  /** Variables for this run, over those of wrangler.toml. */
+  readonly vars: Readonly<Record<string, string>>;
+}
+
+export interface Gateway {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** @throws Error with one line for people: a bad variable, a port that is taken */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(path.join(ROOT, "wrangler.toml"));
+  const bindings = { ADMIN_TOKEN: DEV_ADMIN_TOKEN, ...Object(workerOptions.bindings), ...options.vars };
+  const misspelt = Object.keys(options.vars).filter((name) => !CONFIG_NAMES.includes(name));
+  if (misspelt.length > 0) {
+    throw new Error(`unknown variable ${misspelt.join(", ")}; known are: ${CONFIG_NAMES.join(", ")}`);
+  }
+  parseConfig(bindings);
+  await assertPortFree(options.port);
+  await mkdir(options.persistTo, { recursive: true });
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      host: "127.0.0.1",
+      port: options.port,
+      // Where wrangler keeps local state too, so that `wrangler d1 execute --local` sees the same database.
+      resourcePersistencePath: path.resolve(options.persistTo, "v3"),
+      log: new Log(LogLevel.WARN),
+      cf: false,
+      workers: [{ ...workerOptions, name: "headgate", bindings, modules: await bundle() }],
+    }),
+  );
+  const url = await miniflare.ready;
+  const database = await miniflare.getD1Database("DB");
+  await migrateLocal(database, path.join(ROOT, "migrations"));
+  await seedDemoTenants(database, Date.now());
+  return { url: url.origin, stop: () => miniflare.dispose() };
+}
+
+/** The Worker's modules, bundled in memory. */
+async function bundle(): Promise<{ type: "ESModule"; path: string; contents: string }[]> {
+  const built = await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: "error",
+    build: {
+      write: false,
+      minify: false,
+      target: "esnext",
+      rollupOptions: {
+        external: [/^cloudflare:/],
+        input: path.join(ROOT, "src/index.ts"),
+        preserveEntrySignatures: "strict",
+        output: { format: "es", entryFileNames: "index.js" },
+      },
+    },
+  });
+  if (!("output" in built)) throw new Error("the bundler gave no output");
+  return built.output.flatMap((file) =>
+    file.type === "chunk" ? [{ type: "ESModule", path: file.fileName, contents: file.code }] : [],
+  );
+}
+
+function assertPortFree(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", () => reject(new Error(`port ${port} is taken; choose another with --port N`)));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve()));
+  });
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import type { D1Database } from "@cloudflare/workers-types";
+import { unstable_splitSqlQuery } from "wrangler";
+
+/**
+ * The local database: the same migrations that are deployed, kept in the table that wrangler keeps them in, and demo
+ * tenants whose keys are known to everybody, which is why they exist nowhere else.
+ */
+
+/** Tenants of a local gateway, by tier. Their key is `hg_dev_<tier>`. */
+export const DEMO_TIERS = ["free", "standard", "premium"] as const;
+
+/** Applies what has not been applied yet, in the order of the file names, each file as one transaction. */
+export async function migrateLocal(database: D1Database, folder: string): Promise<void> {
+  await database
+    .prepare(
+      `CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE,
+         applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`,
+    )
+    .run();
+  const { results } = await database.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
+  const applied = new Set(results.map(({ name }) => name));
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  for (const name of files) {
+    if (applied.has(name)) continue;
+    const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
+    await database.batch([
+      ...statements.map((sql) => database.prepare(sql)),
+      database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name),
+    ]);
+  }
+}
+
+/** Puts the demo tenants and their keys in, unless they are there. What was changed about them stays. */
+export async function seedDemoTenants(database: D1Database, nowMs: number): Promise<void> {
+  await database.batch(
+    DEMO_TIERS.flatMap((tier) => [
+      database
+        .prepare(
+          `INSERT OR IGNORE INTO tenants (id, tier, status, version, created_at, updated_at)
+           VALUES (?, ?, 'active', (SELECT version FROM limits_clock), ?, ?)`,
+        )
+        .bind(`demo-${tier}`, tier, nowMs, nowMs),
+      database
+        .prepare("INSERT OR IGNORE INTO api_keys (id, tenant_id, hash, name, created_at) VALUES (?, ?, ?, 'demo', ?)")
+        .bind(`demo-${tier}`, `demo-${tier}`, sha256(`hg_dev_${tier}`), nowMs),
+    ]),
+  );
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

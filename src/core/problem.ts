@@ -1,0 +1,65 @@
+/**
+ * Everything that can be said instead of yes: one tagged union, made by the steps of a request as plain data, and one
+ * table of what each means on the wire. Bodies and headers are made from it in `http/problem.ts`.
+ */
+
+/** One field of a request that is wrong. `path` is dotted, as a caller would write it: `payload.tasks.0.type`. */
+export interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Problem =
+  | { readonly code: "invalid_request"; readonly detail: string; readonly errors?: readonly FieldFault[] }
+  | { readonly code: "unauthenticated"; readonly detail: string }
+  | { readonly code: "forbidden"; readonly detail: string }
+  | { readonly code: "not_found"; readonly detail: string }
+  | { readonly code: "conflict"; readonly detail: string }
+  | { readonly code: "payload_too_large"; readonly detail: string }
+  | {
+      readonly code: "rate_limited";
+      readonly detail: string;
+      readonly violated: readonly string[];
+      readonly retryAfterSeconds: number;
+    }
+  | { readonly code: "cost_exceeds_capacity"; readonly detail: string; readonly violated: readonly string[] }
+  | { readonly code: OverloadCode; readonly detail: string; readonly retryAfterSeconds: number }
+  | { readonly code: "unavailable"; readonly detail: string; readonly retryAfterSeconds: number }
+  | { readonly code: "internal" };
+
+export type ProblemCode = Problem["code"];
+
+/** Refusals of layers 2 and 3: everyone has to wait. */
+export type OverloadCode = "queue_full" | "engine_paused";
+
+interface Wire {
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
+  readonly title: string;
+  readonly type: string;
+}
+
+/** RFC 9457: a problem that says no more than its status. */
+const BLANK = "about:blank";
+/** The two problem types of draft-ietf-httpapi-ratelimit-headers. */
+export const QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded";
+export const TEMPORARY_REDUCED_CAPACITY = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
+
+export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
+  invalid_request: { status: 400, title: "Bad Request", type: BLANK },
+  unauthenticated: { status: 401, title: "Unauthorized", type: BLANK },
+  forbidden: { status: 403, title: "Forbidden", type: BLANK },
+  not_found: { status: 404, title: "Not Found", type: BLANK },
+  conflict: { status: 409, title: "Conflict", type: BLANK },
+  payload_too_large: { status: 413, title: "Content Too Large", type: BLANK },
+  rate_limited: { status: 429, title: "Too Many Requests", type: QUOTA_EXCEEDED },
+  cost_exceeds_capacity: { status: 422, title: "Unprocessable Content", type: QUOTA_EXCEEDED },
+  queue_full: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
+  engine_paused: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
+  unavailable: { status: 503, title: "Service Unavailable", type: BLANK },
+  internal: { status: 500, title: "Internal Server Error", type: BLANK },
+};
+
+/** Whether a code is a refusal to be counted (too much sent, or everyone has to wait), and not a faulty request. */
+export function isRefusal(code: ProblemCode): boolean {
+  return WIRE[code].type !== BLANK;
+}

@@ -1,0 +1,26 @@
+import type { CommandView } from "../core/command.ts";
+import type { CommandRow } from "./command-store.ts";
+
+/** A command's row as callers see it: ISO times, absent members where there is nothing to say. */
+export function viewOf(
+  row: CommandRow,
+  commandId: string,
+  position: { readonly ahead: number; readonly waitSeconds: number } | null,
+): CommandView {
+  return {
+    commandId,
+    intent: row.intent,
+    state: row.state,
+    attempts: row.attempts,
+    ...(row.result === null ? {} : { result: row.result }),
+    ...(row.error === null ? {} : { error: row.error }),
+    acceptedAt: iso(row.acceptedAtMs),
+    ...(row.startedAtMs === null ? {} : { startedAt: iso(row.startedAtMs) }),
+    ...(row.finishedAtMs === null ? {} : { finishedAt: iso(row.finishedAtMs) }),
+    ...(position === null ? {} : { queuedAhead: position.ahead, estimatedWaitSeconds: position.waitSeconds }),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,95 @@
+import { type EndCounts, NO_ENDS } from "../core/command.ts";
+import { formatKey, type KeySource, parseKey } from "../core/keys.ts";
+
+/**
+ * The engine's few single values, each a row of `engine_state`: settings of operators, the mark, and how far keys have
+ * been given out. Written rarely; what is read often is kept in memory by who asks.
+ */
+
+/** What an operator changed while it runs. Absent: the deployment's variable holds. */
+export interface EngineSettings {
+  readonly paused: boolean;
+  /** While paused: whether commands are still taken up to the bound. */
+  readonly accepting: boolean;
+  readonly bound?: number;
+  readonly boundBytes?: number;
+  readonly enqueueWaitMs?: number;
+}
+
+export interface ReservedKeys extends KeySource {
+  /** Writes the reservation again, after a transaction that may have held it was rolled back. */
+  confirm(): void;
+}
+
+const NO_SETTINGS: EngineSettings = { paused: false, accepting: true };
+
+/** Every command below `sequence` has ended, except stragglers; `ends` says how, and `cleared` how many are gone. */
+export interface Mark {
+  readonly sequence: number;
+  readonly ends: EndCounts;
+  /** How many of those rows were cleared since. */
+  readonly cleared: number;
+}
+
+const FIRST_MARK: Mark = { sequence: 1, ends: NO_ENDS, cleared: 0 };
+
+export class EngineState {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  settings(): EngineSettings {
+    return this.#read<EngineSettings>("settings") ?? NO_SETTINGS;
+  }
+
+  saveSettings(settings: EngineSettings): void {
+    this.#write("settings", settings);
+  }
+
+  mark(): Mark {
+    return this.#read<Mark>("mark") ?? FIRST_MARK;
+  }
+
+  saveMark(mark: Mark): void {
+    this.#write("mark", mark);
+  }
+
+  /**
+   * Keys in order, for one partition. Reserved on disk in blocks, so that a key costs no row and none is given out
+   * twice: after a crash the rest of a block is skipped.
+   */
+  keySource(partition: number): ReservedKeys {
+    let next = this.#read<number>("next_key") ?? 1;
+    let reserved = next;
+    return {
+      next: () => {
+        if (next >= reserved) {
+          reserved = next + KEY_BLOCK;
+          this.#write("next_key", reserved);
+        }
+        return next++;
+      },
+      confirm: () => this.#write("next_key", reserved),
+      format: (sequence) => formatKey(partition, sequence),
+      parse: (key) => {
+        const parsed = parseKey(key);
+        return parsed?.partition === partition ? parsed.sequence : null;
+      },
+    };
+  }
+
+  // Both ends of a value are in this class, so its type is known.
+  #read<T>(name: string): T | null {
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM engine_state WHERE name = ?", name).toArray();
+    return row === undefined ? null : (JSON.parse(row.value) as T);
+  }
+
+  #write(name: string, value: unknown): void {
+    this.#sql.exec("INSERT OR REPLACE INTO engine_state (name, value) VALUES (?, ?)", name, JSON.stringify(value));
+  }
+}
+
+/** Keys per reservation: one row for so many keys, and at most so many skipped by a crash. */
+const KEY_BLOCK = 1000;

@@ -1,0 +1,64 @@
+import type { CommandError } from "../core/command.ts";
+import type { QueueEntry } from "../core/queue.ts";
+import type { Outcome, TransactionalExecutor } from "../executor/port.ts";
+import type { CommandStore } from "./command-store.ts";
+import type { ReservedKeys } from "./engine-state.ts";
+import type { Ledger } from "./ledger.ts";
+
+/**
+ * Runs one command on an executor that shares the object's storage: effect and end in one transaction. A command that
+ * trips over a bug of ours is tried again a few times and then set aside as a dead letter, so that it cannot hold up
+ * the rest.
+ */
+
+/** A bug rarely goes away by itself; more tries would only hold up the others. */
+const ATTEMPTS_MAX = 3;
+
+export interface RunnerParts {
+  readonly storage: DurableObjectStorage;
+  readonly store: CommandStore;
+  readonly ledger: Ledger;
+  readonly keys: ReservedKeys;
+  readonly executor: TransactionalExecutor;
+}
+
+/** What became of a run: the command has ended, or it waits for another try. */
+export type Run = "ended" | "again";
+
+export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number): Run {
+  const row = parts.store.get(entry.sequence);
+  if (row === null) throw new Error(`queued command ${entry.sequence} has no row`);
+  const times = { attempts: row.attempts + 1, startedAtMs: nowMs, finishedAtMs: nowMs };
+  try {
+    parts.storage.transactionSync(() => {
+      const command = { id: parts.keys.format(entry.sequence), tenant: row.tenant, intent: row.intent };
+      const outcome = parts.executor.execute({ ...command, payload: parts.store.payload(entry.sequence) }, nowMs);
+      parts.ledger.end(entry.sequence, endOf(outcome), times);
+    });
+    return "ended";
+  } catch (error) {
+    console.error(JSON.stringify({ event: "command_threw", sequence: entry.sequence, error: String(error) }));
+    parts.keys.confirm();
+    return afterBug(parts, entry, times);
+  }
+}
+
+function afterBug(
+  parts: RunnerParts,
+  entry: QueueEntry,
+  times: { attempts: number; startedAtMs: number; finishedAtMs: number },
+): Run {
+  if (times.attempts < ATTEMPTS_MAX) {
+    parts.store.setAttempts(entry.sequence, times.attempts);
+    return "again";
+  }
+  const error: CommandError = { code: "internal", message: `the command could not be run in ${ATTEMPTS_MAX} attempts` };
+  parts.ledger.end(entry.sequence, { state: "dead", error }, times);
+  return "ended";
+}
+
+function endOf(outcome: Outcome) {
+  return outcome.state === "succeeded"
+    ? { state: outcome.state, result: outcome.result }
+    : { state: outcome.state, error: outcome.error };
+}

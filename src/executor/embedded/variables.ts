@@ -1,0 +1,52 @@
+/**
+ * The variables of an instance: a JSON object kept as text. Here are its bound, its merging, and the rule by which
+ * several instances' variables are taken together.
+ *
+ * Contract: members are data whatever their name is. `__proto__` is merged, stored and given back like any other.
+ */
+
+import type { JsonObject } from "../../core/json.ts";
+
+/**
+ * How many bytes of JSON an instance's variables, or the variables of one activation, may take. A row of an object's
+ * SQLite holds 2 MB: an instance, and the recorded result of an activation, must each fit into one.
+ */
+export const VARIABLES_BYTES_MAX = 1024 * 1024;
+
+/** Variables ready to be stored, or how many bytes they would take. */
+export type Encoded =
+  | { readonly kind: "fits"; readonly text: string }
+  | { readonly kind: "too_large"; readonly bytes: number };
+
+export function encodeVariables(variables: JsonObject): Encoded {
+  const text = JSON.stringify(variables);
+  const bytes = new TextEncoder().encode(text).byteLength;
+  return bytes <= VARIABLES_BYTES_MAX ? { kind: "fits", text } : { kind: "too_large", bytes };
+}
+
+/** @param text as stored, hence JSON of an object */
+export function decodeVariables(text: string): JsonObject {
+  const variables: JsonObject = JSON.parse(text);
+  return variables;
+}
+
+/**
+ * The shallow merge: a member of `changes` replaces the one of the same name. `Object.fromEntries` defines members
+ * rather than assigning them, so that `__proto__` becomes a member and not a prototype.
+ */
+export function mergeVariables(current: JsonObject, changes: JsonObject): JsonObject {
+  return Object.fromEntries([...Object.entries(current), ...Object.entries(changes)]);
+}
+
+/**
+ * The first of the rows whose `bytes` stay within the bound together; at least one, so that a single large row is
+ * never stuck. Later, smaller rows do not overtake.
+ */
+export function takeWithin<T extends { readonly bytes: number }>(rows: readonly T[], bytesMax: number): T[] {
+  let total = 0;
+  const end = rows.findIndex((row, index) => {
+    total += row.bytes;
+    return index > 0 && total > bytesMax;
+  });
+  return rows.slice(0, end === -1 ? rows.length : end);
+}

@@ -1,0 +1,45 @@
+import type { Intent } from "../core/intents.ts";
+import type { JsonObject } from "../core/json.ts";
+
+/**
+ * What stands behind the queue. The engine object hands over one command at a time and records what became of it;
+ * an executor knows nothing of queues, limits or callers.
+ */
+
+/** A command as an executor sees it: already checked against the executor's payload schema. */
+export interface ExecutableCommand {
+  /** The command's public key. */
+  readonly id: string;
+  /** Whose command it is. An executor touches only what belongs to this tenant. */
+  readonly tenant: string;
+  readonly intent: Intent;
+  readonly payload: JsonObject;
+}
+
+/** How a command ended: with a result, or refused by the rules of the engine (which is an answer, not a fault). */
+export type Outcome =
+  | { readonly state: "succeeded"; readonly result: JsonObject }
+  | { readonly state: "failed"; readonly error: { readonly code: string; readonly message: string } };
+
+/**
+ * An executor whose effects live in the same SQLite as the queue. The caller wraps each call in one storage
+ * transaction together with the command's record, so effect and result commit or vanish together: that is what makes
+ * the effect happen exactly once.
+ */
+export interface TransactionalExecutor {
+  /**
+   * Runs one command to its end, synchronously.
+   *
+   * @param nowMs the time of this event, Unix milliseconds
+   * @returns how it ended; a rule of the engine that says no is `failed`
+   * @throws only for a bug; the caller's transaction then rolls back
+   */
+  execute(command: ExecutableCommand, nowMs: number): Outcome;
+
+  /**
+   * Clears what is finished and older than its time to be read, a bounded piece per call.
+   *
+   * @returns true when there is more to clear right away
+   */
+  sweep(nowMs: number): boolean;
+}

@@ -1,0 +1,16 @@
+import type { Caller } from "../identity/caller.ts";
+
+/** What Hono carries through a request: the Worker's bindings, and what each middleware found. */
+export interface AppEnv {
+  Bindings: Env;
+  Variables: {
+    /** Names the request in its answer and in the logs. */
+    requestId: string;
+    /** The time of this request, Unix milliseconds, taken once. */
+    nowMs: number;
+    /** Set on `/v1` routes. */
+    caller: Caller;
+    /** Set on `/admin` routes: whose token it was. */
+    actor: "admin" | "viewer";
+  };
+}

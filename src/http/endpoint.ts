@@ -1,0 +1,121 @@
+import type { OpenAPIHono, RouteConfig, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { FieldFault } from "../core/problem.ts";
+import type { AppEnv } from "./app-env.ts";
+import { invalidFields, readJson } from "./body.ts";
+import { problem } from "./problem.ts";
+
+/**
+ * One route: its schemas are what checks a request and what the API document shows, so the two cannot differ.
+ * Path, query and body are checked in this order, before the handler runs; a fault names its field and changes nothing.
+ */
+
+interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** With parameters in braces: `/v1/commands/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** What a success answers: description, and the schema of its JSON where it has a body. */
+  readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType }>>;
+}
+
+export interface Input<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+/** Where routes are registered: the app, which also keeps the list that the API document is made from. */
+export interface Api {
+  readonly app: OpenAPIHono<AppEnv>;
+  /** The largest request body, in bytes. */
+  readonly bodyBytesMax: number;
+}
+
+/** Registers a route. The handler gets what the schemas made of the request. */
+export function endpoint<
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodUndefined,
+>(
+  api: Api,
+  shape: Shape<P, Q, B>,
+  handle: (c: Context<AppEnv>, input: Input<z.infer<P>, z.infer<Q>, z.infer<B>>) => Response | Promise<Response>,
+): void {
+  api.app.openAPIRegistry.registerPath(routeConfig(shape));
+  const path = shape.path.replace(/\{(\w+)\}/g, ":$1");
+  api.app.on(shape.method.toUpperCase(), path, async (c) => {
+    const params = check(shape.params, c.req.param());
+    if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
+    const query = check(shape.query, c.req.query());
+    if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
+    const body = await bodyOf(c, shape.body, api.bodyBytesMax);
+    if (body instanceof Response) return body;
+    return handle(c, { params: params.value, query: query.value, body });
+  });
+}
+
+async function bodyOf<B extends z.ZodType>(
+  c: Context<AppEnv>,
+  schema: B | undefined,
+  bytesMax: number,
+): Promise<z.infer<B> | Response> {
+  // Without a schema nothing reads the body, so the handler's type has no body either.
+  if (schema === undefined) return undefined as z.infer<B>;
+  const read = await readJson(c.req.raw, bytesMax);
+  if (!read.ok) return problem(c, read.problem);
+  const body = check(schema, read.value);
+  return "errors" in body ? problem(c, invalidFields(body.errors, "body")) : body.value;
+}
+
+function check<S extends z.ZodType>(
+  schema: S | undefined,
+  value: unknown,
+): { value: z.infer<S> } | { errors: FieldFault[] } {
+  if (schema === undefined) return { value: undefined as z.infer<S> };
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { value: parsed.data } : { errors: fieldFaults(parsed.error.issues) };
+}
+
+/** What zod found, as dotted paths; an unknown field is named itself, not the object that it stands in. */
+export function fieldFaults(issues: z.core.$ZodIssue[], prefix: readonly PropertyKey[] = []): FieldFault[] {
+  return issues.flatMap((issue): FieldFault[] => {
+    const path = [...prefix, ...issue.path];
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: dotted([...path, key]), message: "unknown field" }));
+    }
+    return [{ path: dotted(path), message: issue.message }];
+  });
+}
+
+/** Paths come from callers too: one that is kilobytes long is cut. */
+function dotted(path: readonly PropertyKey[]): string {
+  return path.map(String).join(".").slice(0, PATH_LENGTH_MAX);
+}
+
+const PATH_LENGTH_MAX = 200;
+
+function routeConfig<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
+  shape: Shape<P, Q, B>,
+): RouteConfig {
+  const responses = Object.entries(shape.responses).map(([status, { description, schema }]) => [
+    status,
+    schema === undefined ? { description } : { description, content: { "application/json": { schema } } },
+  ]);
+  return {
+    method: shape.method,
+    path: shape.path,
+    summary: shape.summary,
+    tags: [...shape.tags],
+    request: {
+      ...(shape.params === undefined ? {} : { params: shape.params }),
+      ...(shape.query === undefined ? {} : { query: shape.query }),
+      ...(shape.body === undefined ? {} : { body: { content: { "application/json": { schema: shape.body } } } }),
+    },
+    responses: Object.fromEntries(responses),
+  };
+}

@@ -1,0 +1,40 @@
+import type { MiddlewareHandler } from "hono";
+import type { Config } from "../../config.ts";
+import type { Problem } from "../../core/problem.ts";
+import { addressCaller } from "../../identity/address.ts";
+import { resolve } from "../../identity/resolver.ts";
+import type { AppEnv } from "../app-env.ts";
+import { problem } from "../problem.ts";
+import { answerStranger, askingOf } from "./stranger.ts";
+
+/**
+ * Who is asking, for `/v1`: sets `caller`, or answers. What the caller may do is left to the layers after it.
+ * It takes the time from `nowMs`, and is never reached by `OPTIONS`.
+ */
+export function authenticate(config: Config): MiddlewareHandler<AppEnv> {
+  const openToAddresses = config.ANONYMOUS === "allow";
+  return async function authenticate(c, next) {
+    const asking = askingOf(c, config);
+    const { headers } = c.req.raw;
+    const resolution = await resolve(config, asking, headers);
+    switch (resolution.kind) {
+      case "caller":
+        c.set("caller", resolution.caller);
+        return next();
+      case "anonymous":
+        if (!openToAddresses) return answerStranger(c, config, NO_CREDENTIAL);
+        c.set("caller", await addressCaller(asking, headers));
+        return next();
+      case "refused": {
+        const { problem: fault } = resolution;
+        // Whoever is known and refused, or cannot be looked up, has not guessed.
+        return fault.code === "unauthenticated" ? answerStranger(c, config, fault) : problem(c, fault);
+      }
+    }
+  };
+}
+
+const NO_CREDENTIAL: Problem & { code: "unauthenticated" } = {
+  code: "unauthenticated",
+  detail: "The request carries no credential. Send `Authorization: Bearer <key>`, `X-API-Key`, or HTTP Basic.",
+};

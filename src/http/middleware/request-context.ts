@@ -1,0 +1,17 @@
+import type { MiddlewareHandler } from "hono";
+import type { AppEnv } from "../app-env.ts";
+
+/** What a caller may choose as a request id: short, printable, harmless in a log line. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** First of all middleware: takes the time once, names the request, and puts the name on the answer. */
+export function requestContext(): MiddlewareHandler<AppEnv> {
+  return async function requestContext(c, next) {
+    const given = c.req.header("X-Request-Id");
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+    c.set("requestId", requestId);
+    c.set("nowMs", Date.now());
+    await next();
+    c.header("X-Request-Id", requestId);
+  };
+}

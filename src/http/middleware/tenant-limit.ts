@@ -1,0 +1,41 @@
+import type { Context } from "hono";
+import type { Config } from "../../config.ts";
+import type { Decision } from "../../core/limiter.ts";
+import { checkCaller } from "../../durable/stubs.ts";
+import type { AppEnv } from "../app-env.ts";
+import { countRefusal } from "../edge.ts";
+import { problem } from "../problem.ts";
+import { rateProblem, setRateHeaders } from "../rate-headers.ts";
+
+/** Layer 1 as one step of a route: charges the caller and puts the rate headers on whatever is answered. */
+
+/** How long to wait before asking a limiter again that did not answer. */
+const LIMITER_RETRY_SECONDS = 1;
+
+/** @returns the decision, or the answer to give because there is none */
+export async function limitTenant(
+  c: Context<AppEnv>,
+  config: Config,
+  request: { cost: number; critical: boolean },
+): Promise<Decision | Response> {
+  const answer = await checkCaller(c.env, config, c.var.caller, request);
+  if (answer.kind === "unavailable") {
+    return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
+  }
+  if (answer.degraded) c.header("X-Headgate-Degraded", "limiter");
+  setRateHeaders(c, answer.decision.reports);
+  return answer.decision;
+}
+
+/** As {@link limitTenant}, for a route that a refusal ends. Null: go on. */
+export async function refuseOverLimit(
+  c: Context<AppEnv>,
+  config: Config,
+  request: { cost: number; critical: boolean },
+): Promise<Response | null> {
+  const decision = await limitTenant(c, config, request);
+  if (decision instanceof Response) return decision;
+  if (decision.outcome === "allowed") return null;
+  countRefusal(decision.outcome);
+  return problem(c, rateProblem(decision, request.cost));
+}

@@ -1,0 +1,37 @@
+import type { Context } from "hono";
+import { type Decision, type PolicyReport, tightest } from "../core/limiter.ts";
+import type { Problem } from "../core/problem.ts";
+import { quotaPolicies, serviceLimits, writeLimitHeader, writePolicyHeader } from "../core/rate-headers.ts";
+import type { AppEnv } from "./app-env.ts";
+
+/** What every limited answer says of its limits: the draft's two headers, and the older three of the tightest policy. */
+export function setRateHeaders(c: Context<AppEnv>, reports: readonly PolicyReport[]): void {
+  const tight = tightest(reports);
+  if (tight === undefined) return;
+  c.header("RateLimit-Policy", writePolicyHeader(quotaPolicies(reports)));
+  c.header("RateLimit", writeLimitHeader(serviceLimits(reports)));
+  c.header("X-RateLimit-Limit", String(tight.limit));
+  c.header("X-RateLimit-Remaining", String(tight.remaining));
+  if (tight.resetSeconds !== null) {
+    c.header("X-RateLimit-Reset", String(Math.ceil(c.var.nowMs / 1000) + tight.resetSeconds));
+  }
+}
+
+/** A refusal of layer 1 as a problem. Says which policy refused and when a new try makes sense. */
+export function rateProblem(decision: Exclude<Decision, { outcome: "allowed" }>, cost: number): Problem {
+  const { violated } = decision;
+  const named = violated.map((name) => `"${name}"`).join(", ");
+  switch (decision.outcome) {
+    case "rate_limited": {
+      const { retryAfterSeconds } = decision;
+      const detail = `You have used up the limit ${named}. A request of cost ${cost} fits in ${retryAfterSeconds} s.`;
+      return { code: "rate_limited", detail, violated, retryAfterSeconds };
+    }
+    case "cost_exceeds_capacity":
+      return {
+        code: "cost_exceeds_capacity",
+        detail: `A cost of ${cost} can never fit under the limit ${named}. Waiting does not help.`,
+        violated,
+      };
+  }
+}

@@ -1,0 +1,50 @@
+import { z } from "@hono/zod-openapi";
+import type { Config } from "../../config.ts";
+import { listAudit } from "../../store/audit.ts";
+import { isoTime } from "../admin-write.ts";
+import { type Api, endpoint } from "../endpoint.ts";
+
+/** `/admin/audit`: who changed what, when. */
+
+const PAGE_MAX = 500;
+
+const page = z.object({
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(100),
+  before: z.coerce.number().int().min(1).optional(),
+});
+const entryShape = z
+  .object({
+    id: z.int(),
+    at: z.iso.datetime(),
+    actor: z.string(),
+    /** `noun.verb`: `tier.put`, `key.delete`, … */
+    action: z.string(),
+    /** `noun:name`: `tenant:acme`, … */
+    target: z.string(),
+    detail: z.record(z.string(), z.unknown()),
+  })
+  .openapi("AuditEntry");
+
+export function registerAudit(api: Api, _config: Config): void {
+  endpoint(
+    api,
+    {
+      method: "get",
+      path: "/admin/audit",
+      summary: "Changes, newest first, a page at a time",
+      tags: ["admin"],
+      query: page,
+      responses: {
+        200: {
+          description: "A page; `next` is the `before` of the next one, where there is one",
+          schema: z.object({ entries: z.array(entryShape), next: z.int().optional() }),
+        },
+      },
+    },
+    async (c, { query }) => {
+      const { entries, next } = await listAudit(c.env.DB, query.limit, query.before ?? null);
+      const shown = entries.map(({ atMs, ...entry }) => ({ ...entry, at: isoTime(atMs) }));
+      return c.json({ entries: shown, ...(next === null ? {} : { next }) });
+    },
+  );
+}

@@ -1,0 +1,71 @@
+import { z } from "@hono/zod-openapi";
+import type { Config } from "../../config.ts";
+import { tightest } from "../../core/limiter.ts";
+import { type Api, endpoint } from "../endpoint.ts";
+import { limitTenant } from "../middleware/tenant-limit.ts";
+
+/** `/v1/check`: a decision and nothing else, for a Worker or service that does its own work. Always 200. */
+
+/** Far above any bucket; a larger number is a mistake in the caller. */
+const COST_MAX = 1_000_000_000;
+const KEY_LENGTH_MAX = 256;
+
+const checkBody = z
+  .strictObject({
+    cost: z.number().int().min(0).max(COST_MAX).default(1),
+    key: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
+  })
+  .default({ cost: 1 });
+
+export const policyReport = z
+  .object({
+    name: z.string(),
+    type: z.literal("token-bucket"),
+    limit: z.int(),
+    windowSeconds: z.int().nullable(),
+    remaining: z.int(),
+    resetSeconds: z.int().nullable(),
+  })
+  .openapi("PolicyReport");
+
+const decision = z
+  .object({
+    allowed: z.boolean(),
+    remaining: z.int(),
+    resetSeconds: z.int().nullable(),
+    retryAfterSeconds: z.int().optional(),
+    code: z.enum(["rate_limited", "cost_exceeds_capacity"]).optional(),
+    policies: z.array(policyReport),
+  })
+  .openapi("Decision");
+
+export function registerCheck(api: Api, config: Config): void {
+  endpoint(
+    api,
+    {
+      method: "post",
+      path: "/v1/check",
+      summary: "May this caller spend this cost now?",
+      tags: ["limits"],
+      body: checkBody,
+      responses: { 200: { description: "The decision, yes or no", schema: decision } },
+    },
+    async (c, { body }) => {
+      const decided = await limitTenant(c, config, { cost: body.cost, critical: false });
+      if (decided instanceof Response) return decided;
+      const tight = tightest(decided.reports);
+      return c.json(
+        {
+          allowed: decided.outcome === "allowed",
+          remaining: tight?.remaining ?? 0,
+          resetSeconds: tight?.resetSeconds ?? null,
+          ...(decided.outcome === "rate_limited" ? { retryAfterSeconds: decided.retryAfterSeconds } : {}),
+          ...(decided.outcome === "allowed" ? {} : { code: decided.outcome }),
+          policies: decided.reports,
+        },
+        200,
+        { "Cache-Control": "no-store" },
+      );
+    },
+  );
+}

@@ -1,0 +1,44 @@
+import { z } from "@hono/zod-openapi";
+import { engineReady } from "../../durable/stubs.ts";
+import { databaseReady } from "../../store/health.ts";
+import { type Api, endpoint } from "../endpoint.ts";
+
+/** `/healthz`: this Worker runs. `/readyz`: its database and its engine answer too. Neither needs a credential. */
+
+const part = z.enum(["ok", "unavailable"]);
+const readiness = z.object({ ready: z.boolean(), database: part, engine: part }).openapi("Readiness");
+
+export function registerHealth(api: Api): void {
+  endpoint(
+    api,
+    {
+      method: "get",
+      path: "/healthz",
+      summary: "The Worker runs",
+      tags: ["health"],
+      responses: { 200: { description: "It does", schema: z.object({ status: z.literal("ok") }) } },
+    },
+    (c) => c.json({ status: "ok" }),
+  );
+  endpoint(
+    api,
+    {
+      method: "get",
+      path: "/readyz",
+      summary: "The parts behind the Worker answer",
+      tags: ["health"],
+      responses: {
+        200: { description: "They do", schema: readiness },
+        503: { description: "At least one does not", schema: readiness },
+      },
+    },
+    async (c) => {
+      const [database, engine] = await Promise.all([databaseReady(c.env.DB), engineReady(c.env)]);
+      const ready = database && engine;
+      const say = (ok: boolean) => (ok ? "ok" : "unavailable");
+      return c.json({ ready, database: say(database), engine: say(engine) }, ready ? 200 : 503, {
+        "Cache-Control": "no-store",
+      });
+    },
+  );
+}

@@ -1,0 +1,45 @@
+import { z } from "@hono/zod-openapi";
+import { theEngine } from "../../durable/stubs.ts";
+import { takeRefusals } from "../edge.ts";
+import { type Api, endpoint } from "../endpoint.ts";
+
+/** `/v1/queue`: how the engine stands, the same for every caller. */
+
+const status = z
+  .object({
+    depth: z.int(),
+    criticalDepth: z.int(),
+    running: z.int(),
+    inFlight: z.int(),
+    bound: z.int(),
+    depthPercent: z.number(),
+    oldestWaitSeconds: z.number(),
+    completedLastMinute: z.int(),
+    pacePerSecond: z.number().nullable(),
+    peakDepth: z.int(),
+    paused: z.boolean(),
+    counters: z.object({
+      accepted: z.int(),
+      completed: z.int(),
+      failed: z.int(),
+      dead: z.int(),
+      cancelled: z.int(),
+      expired: z.int(),
+      refused: z.record(z.string(), z.int()),
+    }),
+  })
+  .openapi("QueueStatus");
+
+export function registerQueue(api: Api): void {
+  endpoint(
+    api,
+    {
+      method: "get",
+      path: "/v1/queue",
+      summary: "Depth, pace and counters of the command queue",
+      tags: ["commands"],
+      responses: { 200: { description: "The engine's state", schema: status } },
+    },
+    async (c) => c.json(await theEngine(c.env).status(takeRefusals()), 200, { "Cache-Control": "no-store" }),
+  );
+}

@@ -1,0 +1,45 @@
+import { z } from "@hono/zod-openapi";
+import { tenantIdSchema } from "../identity/tenant-id.ts";
+import type { Tenant } from "../store/tenants.ts";
+import { isoTime } from "./admin-write.ts";
+import { policyShape } from "./limits-schema.ts";
+
+/** A tenant as the admin routes name and show it. */
+
+/** Percent-encoded in the URL, decoded here. */
+export const tenantPath = z.object({ id: tenantIdSchema });
+
+export const tenantStatus = z.enum(["active", "suspended"]);
+
+export const tenantShape = z
+  .object({
+    id: z.string(),
+    tier: z.string(),
+    status: tenantStatus,
+    /** Its own, in place of its tier's. */
+    limits: z.object({ requestsPerSecond: z.number(), burstSize: z.int(), updatedAt: z.iso.datetime() }).nullable(),
+    /** What it goes by. */
+    policies: z.array(policyShape),
+    version: z.int(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .openapi("Tenant");
+
+export function showTenant(tenant: Tenant) {
+  const { id, tier, status, ownLimits, limits, createdAtMs, updatedAtMs } = tenant;
+  return {
+    id,
+    tier,
+    status,
+    limits: ownLimits && {
+      requestsPerSecond: ownLimits.requestsPerSecond,
+      burstSize: ownLimits.burstSize,
+      updatedAt: isoTime(ownLimits.updatedAtMs),
+    },
+    policies: limits.policies,
+    version: limits.version,
+    createdAt: isoTime(createdAtMs),
+    updatedAt: isoTime(updatedAtMs),
+  };
+}

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import type { Limits } from "../core/policy.ts";
+import { checkRow, queryRows } from "./database.ts";
+import { LIMITS_COLUMNS, limitsRow, readLimits } from "./limits.ts";
+import { type TenantStatus, unlistedStatement } from "./tenants.ts";
+import { findTier } from "./tiers.ts";
+
+/**
+ * The one query of a request's identity: credential → tenant → tier → limits. All of it in one statement, because it
+ * stands in the way of a first request; answers are kept by `identity/`.
+ */
+
+export interface Membership {
+  readonly tier: string;
+  readonly status: TenantStatus;
+  readonly limits: Limits;
+}
+
+export interface KeyHolder extends Membership {
+  readonly keyId: string;
+  readonly tenant: string;
+  /** Unix milliseconds; null: never. */
+  readonly expiresAtMs: number | null;
+}
+
+const memberRow = limitsRow.extend({ tier: z.string(), status: z.enum(["active", "suspended"]) });
+const keyRow = memberRow.extend({ key_id: z.string(), tenant_id: z.string(), expires_at: z.int().nullable() });
+
+/** Who holds the key with this hash, expired or not; null when no key has it. @throws StoreUnavailable, BadRow */
+export async function findKeyHolder(db: D1Database, hash: string): Promise<KeyHolder | null> {
+  const [found] = await queryRows(
+    db
+      .prepare(
+        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, ${LIMITS_COLUMNS}
+         FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN tiers r ON r.name = t.tier
+           LEFT JOIN tenant_limits l ON l.tenant_id = t.id
+         WHERE k.hash = ?`,
+      )
+      .bind(hash),
+  );
+  if (found === undefined) return null;
+  const row = checkRow("api_keys", keyRow, found);
+  return { keyId: row.key_id, tenant: row.tenant_id, expiresAtMs: row.expires_at, ...membership(row) };
+}
+
+/** What a tenant goes by that a token names; one without a row is in the default tier. @throws StoreUnavailable, BadRow */
+export async function findMembership(db: D1Database, tenant: string): Promise<Membership> {
+  const [found] = await queryRows(unlistedStatement(db, tenant));
+  return membership(checkRow("tenants", memberRow, found));
+}
+
+/** A tier as what its members go by; null when there is none of that name. @throws StoreUnavailable, BadRow */
+export async function findTierMembership(db: D1Database, name: string): Promise<Membership | null> {
+  const tier = await findTier(db, name);
+  if (tier === null) return null;
+  return { tier: tier.name, status: "active", limits: { version: tier.version, policies: tier.policies } };
+}
+
+function membership(row: z.infer<typeof memberRow>): Membership {
+  return { tier: row.tier, status: row.status, limits: readLimits(row) };
+}

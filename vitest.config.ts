@@ -1,0 +1,44 @@
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+// Three rooms: `core` is pure and runs in Node, `worker` runs inside workerd with objects and D1,
+// `e2e` starts real processes. Time is virtual in the first two; nothing is ever tried twice.
+const shared = { retry: 0, testTimeout: 20_000 };
+
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/support/node/closing-line.ts"],
+    projects: [
+      { test: { ...shared, name: "core", include: ["test/core/**/*.test.ts", "test/tidy.test.ts"] } },
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: {
+                ADMIN_TOKEN: "test-admin",
+                VIEWER_TOKEN: "test-viewer",
+                TEST_MIGRATIONS: await readD1Migrations("./migrations"),
+              },
+            },
+          })),
+        ],
+        test: {
+          ...shared,
+          name: "worker",
+          include: ["test/{durable,http,executor,identity,store,conformance}/**/*.test.ts"],
+          setupFiles: ["./test/support/migrate.ts"],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
