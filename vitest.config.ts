@@ -7,9 +7,11 @@ const shared = { retry: 0, testTimeout: 20_000 };
 
 export default defineConfig({
   test: {
+    // Vitest leaves one core free, which on two cores is half of them.
+    maxWorkers: 2,
     reporters: ["default", "./test/support/node/closing-line.ts"],
     projects: [
-      { test: { ...shared, name: "core", include: ["test/core/**/*.test.ts", "test/tidy.test.ts"] } },
+      { test: { ...shared, name: "core", include: ["test/{core,cli}/**/*.test.ts", "test/tidy.test.ts"] } },
       {
         plugins: [
           cloudflareTest(async () => ({
@@ -28,6 +30,10 @@ export default defineConfig({
           name: "worker",
           include: ["test/{durable,http,executor,identity,store,conformance}/**/*.test.ts"],
           setupFiles: ["./test/support/migrate.ts"],
+          // Each file loads everything anew; packages of hundreds of modules are bundled once instead.
+          deps: {
+            optimizer: { ssr: { enabled: true, include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check"] } },
+          },
         },
       },
       {

@@ -20,6 +20,9 @@ import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
+/** The version of the HTTP contract, as the API document names it. */
+const API_VERSION = "1";
+
 /** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
   const app = new OpenAPIHono<AppEnv>();
@@ -42,6 +45,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerKeys(api, config);
   registerEngine(api, config);
   registerAudit(api, config);
+  app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
   return app;
 }
 

@@ -1,42 +1,9 @@
-import { parseArgs } from "node:util";
-import { DEV_ADMIN_TOKEN, type Gateway, startGateway } from "./gateway.ts";
+import { readArguments, USAGE } from "./arguments.ts";
+import type { Gateway } from "./gateway.ts";
 
 /** `npm start`: the gateway on this machine, until it is interrupted. */
 
-const USAGE = `npm start -- [--port N] [--persist-to DIR] [--var NAME:VALUE]...
-  --port N           where to listen on 127.0.0.1 (default 8787; 0: a free port)
-  --persist-to DIR   the folder of all state (default .wrangler/state)
-  --var NAME:VALUE   a variable of wrangler.toml for this run; may be repeated`;
-
-interface Arguments {
-  readonly port: number;
-  readonly persistTo: string;
-  readonly vars: Record<string, string>;
-}
-
-function readArguments(argv: readonly string[]): Arguments | "help" {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      port: { type: "string", default: "8787" },
-      "persist-to": { type: "string", default: ".wrangler/state" },
-      var: { type: "string", multiple: true, default: [] },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  if (values.help) return "help";
-  const port = Number(values.port);
-  if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new Error(`--port takes 0 to 65535, not ${values.port}`);
-  return { port, persistTo: values["persist-to"], vars: Object.fromEntries(values.var.map(readVar)) };
-}
-
-function readVar(text: string): [string, string] {
-  const [name = "", ...value] = text.split(":");
-  if (name === "" || value.length === 0) throw new Error(`--var takes NAME:VALUE, not ${text}`);
-  return [name, value.join(":")];
-}
-
-function greeting({ url }: Gateway, persistTo: string): string {
+function greeting({ url, adminToken }: Gateway, persistTo: string): string {
   return `
 Headgate listens on ${url}   (state in ${persistTo}; stop with Ctrl-C)
 
@@ -44,7 +11,7 @@ Headgate listens on ${url}   (state in ${persistTo}; stop with Ctrl-C)
   demo-free        hg_dev_free       50/s, burst 100
   demo-standard    hg_dev_standard   100/s, burst 200
   demo-premium     hg_dev_premium    1000/s, burst 2000
-  admin token      ${DEV_ADMIN_TOKEN}
+  admin token      ${adminToken}
 
 Try:
   curl -s ${url}/readyz
@@ -53,13 +20,18 @@ Try:
   curl -s ${url}/v1/commands -H 'Authorization: Bearer hg_dev_free' \\
     -d '{"intent":"DEPLOYMENT:CREATE","payload":{"processId":"order","tasks":[{"type":"pay"}]}}'
   curl -s ${url}/v1/queue -H 'Authorization: Bearer hg_dev_free'
-  curl -s ${url}/admin/tenants -H 'Authorization: Bearer ${DEV_ADMIN_TOKEN}'
+  curl -s ${url}/admin/tenants -H 'Authorization: Bearer ${adminToken}'
 `;
 }
 
 async function main(): Promise<void> {
   const options = readArguments(process.argv.slice(2));
-  if (options === "help") return console.log(USAGE);
+  if (options === "help") {
+    console.log(USAGE);
+    return;
+  }
+  // Loaded only now: a misspelt option is answered at once, without a bundler and a runtime.
+  const { startGateway } = await import("./gateway.ts");
   const gateway = await startGateway(options);
   console.log(greeting(gateway, options.persistTo));
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

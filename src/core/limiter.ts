@@ -10,7 +10,7 @@ import {
   settle,
   weigh,
 } from "./bucket.ts";
-import { type Grains, grainsOf, type Limits, type Policy } from "./policy.ts";
+import { CRITICAL_POLICY_NAME, type Grains, grainsOf, type Limits, type Policy } from "./policy.ts";
 
 /**
  * Layer 1's decision: all policies of a tenant are checked and charged together, or not at all.
@@ -187,7 +187,6 @@ const CRITICAL_CEILING_FACTOR = 10;
 /** A tenant whose limits are (nearly) zero must still be able to end the work that it has. */
 const CRITICAL_RATE_MIN = 10;
 const CRITICAL_BURST_MIN = 20;
-const CRITICAL_POLICY_NAME = "critical-ceiling";
 
 /**
  * The one limit that critical commands have: ten times the tenant's tightest rate and burst.

@@ -88,5 +88,7 @@ export const DEFAULT_LIMITS: Limits = {
 export const PER_SECONDS_MAX = 1_000_000_000;
 /** Names in headers and problems stay readable. */
 export const POLICY_NAME_LENGTH_MAX = 64;
-/** Names that the limiter gives to policies of its own; their buckets lie beside the configured ones. */
-export const RESERVED_POLICY_NAMES: ReadonlySet<string> = new Set(["critical-ceiling"]);
+/** The ceiling that critical commands have. Its bucket lies beside the configured ones. */
+export const CRITICAL_POLICY_NAME = "critical-ceiling";
+/** Names that the limiter gives to policies of its own. */
+export const RESERVED_POLICY_NAMES: ReadonlySet<string> = new Set([CRITICAL_POLICY_NAME]);

@@ -47,8 +47,8 @@ export async function checkCaller(
   request: { cost: number; critical: boolean },
 ): Promise<CheckAnswer> {
   const limiter = limiterOf(env, callerKey(caller));
-  const answer = limiter.check({ ...request, limits: caller.limits });
-  const decision = await answeredInTime(answer, config.LIMITER_TIMEOUT_MS);
+  const ask = () => limiter.check({ ...request, limits: caller.limits });
+  const decision = await answeredInTime(ask, config.LIMITER_TIMEOUT_MS);
   if (decision !== null) return { kind: "decided", decision, degraded: false };
   console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));
   if (config.LIMITER_FAILURE === "closed") return { kind: "unavailable", detail: "The rate limiter does not answer." };
@@ -56,11 +56,11 @@ export async function checkCaller(
 }
 
 /** The answer, or null when it failed or took longer than `timeoutMs`. */
-async function answeredInTime<T>(answer: Promise<T>, timeoutMs: number): Promise<T | null> {
+async function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T | null> {
   const timeout = Promise.withResolvers<null>();
   const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
   try {
-    return await Promise.race([answer, timeout.promise]);
+    return await Promise.race([ask(), timeout.promise]);
   } catch (error) {
     console.error(JSON.stringify({ event: "limiter_failed", error: String(error) }));
     return null;

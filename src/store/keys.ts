@@ -42,7 +42,8 @@ export async function createKey(
     sql: `${exists.sql} AND (SELECT count(*) FROM api_keys WHERE tenant_id = ?) < ${KEYS_PER_TENANT_MAX}`,
     args: [...exists.args, tenant],
   };
-  const deed = { action: "key.create", target: `tenant:${tenant}`, detail: { keyId, name, expiresAt: expiresAtMs } };
+  const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
+  const deed = { action: "key.create", target: `tenant:${tenant}`, detail: { keyId, name, expiresAt } };
   const batch = await runBatch(db, [
     db.prepare("SELECT 1 FROM tenants WHERE id = ?").bind(tenant),
     auditStatement(db, act, deed, allowed),

@@ -300,12 +300,12 @@ describe("after a restart", () => {
 
   test("the books are exact over many ends, whatever the mark has passed", async () => {
     const engine = await deployed(5000);
-    for (let n = 0; n < 2_500; n++)
+    for (let n = 0; n < 1_250; n++)
       await submit(engine, "PROCESS_INSTANCE:CREATE", n % 5 === 0 ? { processId: "no" } : CREATE);
     const before = await status(engine);
     await evictDurableObject(engine);
     expect((await status(engine)).counters).toEqual(before.counters);
-    expect(before.counters).toMatchObject({ accepted: 2_501, completed: 2_001, failed: 500 });
+    expect(before.counters).toMatchObject({ accepted: 1_251, completed: 1_001, failed: 250 });
   });
 });
 
@@ -336,7 +336,7 @@ describe("a command that trips over a bug", () => {
       sql.exec(`UPDATE commands SET payload = ? WHERE state = 'dead'`, JSON.stringify(CREATE));
     });
     await engine.pause(true);
-    await engine.redrive(commandId);
+    await calls(engine).redrive(commandId);
     await evictDurableObject(engine);
     expect(await status(engine)).toMatchObject({ depth: 1, counters: { accepted: 3, completed: 2, dead: 0 } });
     await engine.resume();
@@ -350,7 +350,7 @@ describe("a command that trips over a bug", () => {
     const { engine, commandId } = await poisoned();
     expect(await engine.dropDeadLetter(commandId)).toBe(true);
     expect(await engine.dropDeadLetter(commandId)).toBe(false);
-    expect(await engine.redrive(commandId)).toBeNull();
+    expect(await calls(engine).redrive(commandId)).toBeNull();
     expect(await read(engine, commandId)).toMatchObject({ state: "dead" });
   });
 });

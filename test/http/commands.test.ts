@@ -286,6 +286,15 @@ describe("every answer", () => {
     expect(odd.headers.get("X-Request-Id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test("is described: each route is in the API document, which needs no credential", async () => {
+    const { status, body } = await call<{ paths: Record<string, object> }>("GET", "/openapi.json");
+    expect(status).toBe(200);
+    const described = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect(described).toEqual(expect.arrayContaining(["post /v1/commands", "put /admin/tenants/{id}/limits"]));
+  });
+
   test("health needs no credential", async () => {
     expect(await call("GET", "/healthz")).toMatchObject({ status: 200, body: { status: "ok" } });
     expect(await call("GET", "/readyz")).toMatchObject({ status: 200, body: { ready: true } });
