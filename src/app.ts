@@ -1,6 +1,8 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "./config.ts";
+import { ENGINE_SILENT } from "./durable/engines.ts";
+import { ObjectUnreachable } from "./durable/stubs.ts";
 import type { AppEnv } from "./http/app-env.ts";
 import type { Api } from "./http/endpoint.ts";
 import { adminAuth } from "./http/middleware/admin-auth.ts";
@@ -11,7 +13,9 @@ import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
 import { registerCheck } from "./http/routes/check.ts";
 import { registerCommands } from "./http/routes/commands.ts";
+import { registerDeadLetters } from "./http/routes/dead-letters.ts";
 import { registerEngine } from "./http/routes/engine.ts";
+import { registerFlowControl } from "./http/routes/flow-control.ts";
 import { registerHealth } from "./http/routes/health.ts";
 import { registerKeys } from "./http/routes/keys.ts";
 import { registerLimits } from "./http/routes/limits.ts";
@@ -35,16 +39,18 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   app.use("/admin/*", adminAuth(config));
 
   const api: Api = { app, bodyBytesMax: config.BODY_BYTES_MAX };
-  registerHealth(api);
+  registerHealth(api, config);
   registerCommands(api, config);
-  registerQueue(api);
+  registerQueue(api, config);
   registerCheck(api, config);
   registerLimits(api, config);
   registerTiers(api, config);
   registerTenants(api, config);
-  registerKeys(api, config);
+  registerKeys(api);
   registerEngine(api, config);
-  registerAudit(api, config);
+  registerFlowControl(api, config);
+  registerDeadLetters(api, config);
+  registerAudit(api);
   app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
   return app;
 }
@@ -56,6 +62,10 @@ function answerError(error: Error, c: Context<AppEnv>): Response {
     console.warn(JSON.stringify({ event: "store_unavailable", requestId, error: error.message }));
     const detail = "The database does not answer. Nothing was changed.";
     return problem(c, { code: "unavailable", detail, retryAfterSeconds: STORE_RETRY_AFTER_SECONDS });
+  }
+  if (error instanceof ObjectUnreachable) {
+    console.warn(JSON.stringify({ event: "object_unreachable", requestId, error: error.message }));
+    return problem(c, ENGINE_SILENT);
   }
   console.error(JSON.stringify({ event: "internal", requestId, error: String(error), stack: error.stack }));
   return problem(c, { code: "internal" });

@@ -56,6 +56,7 @@ describe("who imports whom", () => {
         "store/",
         "config.ts",
         "durable/stubs.ts",
+        "durable/engines.ts",
         "durable/command-engine.ts",
         "executor/embedded/payloads.ts",
         "@hono/zod-openapi",

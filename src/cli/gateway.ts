@@ -6,6 +6,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { build } from "vite";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import { parseConfig } from "../config.ts";
+import { lockFolder } from "./folder-lock.ts";
 import { migrateLocal, seedDemoTenants } from "./local-database.ts";
 
 /**
@@ -39,6 +40,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { ADMIN_TOKEN: adminToken } = parseConfig(bindings);
   await assertPortFree(options.port);
   await mkdir(options.persistTo, { recursive: true });
+  const release = await lockFolder(options.persistTo);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",
@@ -54,7 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const database = await miniflare.getD1Database("DB");
   await migrateLocal(database, path.join(ROOT, "migrations"));
   await seedDemoTenants(database, Date.now());
-  return { url: url.origin, adminToken, stop: () => miniflare.dispose() };
+  return { url: url.origin, adminToken, stop: () => miniflare.dispose().then(release) };
 }
 
 /** The Worker's modules, bundled in memory. */

@@ -33,19 +33,25 @@ export async function migrateLocal(database: D1Database, folder: string): Promis
   }
 }
 
-/** Puts the demo tenants and their keys in, unless they are there. What was changed about them stays. */
+/**
+ * Puts the demo tenants and their keys in, unless they are there; one whose tier was deleted stays away. What was changed
+ * about a tenant stays, but a demo key that was revoked is back with the next start.
+ */
 export async function seedDemoTenants(database: D1Database, nowMs: number): Promise<void> {
   await database.batch(
     DEMO_TIERS.flatMap((tier) => [
       database
         .prepare(
           `INSERT OR IGNORE INTO tenants (id, tier, status, version, created_at, updated_at)
-           VALUES (?, ?, 'active', (SELECT version FROM limits_clock), ?, ?)`,
+           SELECT ?, name, 'active', (SELECT version FROM limits_clock), ?, ? FROM tiers WHERE name = ?`,
         )
-        .bind(`demo-${tier}`, tier, nowMs, nowMs),
+        .bind(`demo-${tier}`, nowMs, nowMs, tier),
       database
-        .prepare("INSERT OR IGNORE INTO api_keys (id, tenant_id, hash, name, created_at) VALUES (?, ?, ?, 'demo', ?)")
-        .bind(`demo-${tier}`, `demo-${tier}`, sha256(`hg_dev_${tier}`), nowMs),
+        .prepare(
+          `INSERT OR IGNORE INTO api_keys (id, tenant_id, hash, name, created_at)
+           SELECT ?1, id, ?2, 'demo', ?3 FROM tenants WHERE id = ?1`,
+        )
+        .bind(`demo-${tier}`, sha256(`hg_dev_${tier}`), nowMs),
     ]),
   );
 }

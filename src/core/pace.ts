@@ -1,8 +1,9 @@
 /**
  * How fast commands really finish, and what a caller may be told from it.
  *
- * Pace is what finished in the last minute, divided by the part of that minute in which there was work: a minute that
- * has not passed yet, or in which nothing waited, says nothing about speed.
+ * Pace is what finished in the last minute while others waited, divided by the time in which they did: a minute that
+ * has not passed yet, or in which nothing waited, says nothing about speed. A command that found the engine idle and
+ * ended in the event that brought it took no time that could be measured, so it says nothing either.
  */
 
 const BIN_MS = 1000;
@@ -19,6 +20,8 @@ const JITTER_SHARE = 0.1;
 
 export class Pace {
   readonly #finished = new Array<number>(BINS).fill(0);
+  /** Of those, the ones that finished while others waited. */
+  readonly #paced = new Array<number>(BINS).fill(0);
   readonly #busyMs = new Array<number>(BINS).fill(0);
   #busy = false;
   #atMs: number;
@@ -36,7 +39,8 @@ export class Pace {
   /** Counts commands that have just finished. */
   finished(count: number, nowMs: number): void {
     this.#advance(nowMs);
-    this.#finished[binOf(this.#atMs)] = (this.#finished[binOf(this.#atMs)] ?? 0) + count;
+    add(this.#finished, this.#atMs, count);
+    if (this.#busy) add(this.#paced, this.#atMs, count);
   }
 
   completedLastMinute(nowMs: number): number {
@@ -44,17 +48,18 @@ export class Pace {
     return sum(this.#finished);
   }
 
-  /** Commands per second; null while nothing has finished in the last minute. */
+  /** Commands per second; null while nothing has finished in the last minute with others waiting. */
   perSecond(nowMs: number): number | null {
     this.#advance(nowMs);
-    const finished = sum(this.#finished);
-    return finished === 0 ? null : (finished * 1000) / Math.max(OBSERVED_MIN_MS, sum(this.#busyMs));
+    const paced = sum(this.#paced);
+    return paced === 0 ? null : (paced * 1000) / Math.max(OBSERVED_MIN_MS, sum(this.#busyMs));
   }
 
   /** Moves time on, bin by bin; a clock that steps back moves nothing. */
   #advance(nowMs: number): void {
     if (nowMs - this.#atMs >= BINS * BIN_MS) {
       this.#finished.fill(0);
+      this.#paced.fill(0);
       this.#busyMs.fill(this.#busy ? BIN_MS : 0);
       this.#atMs = nowMs;
       this.#busyMs[binOf(nowMs)] = this.#busy ? nowMs % BIN_MS : 0;
@@ -62,11 +67,10 @@ export class Pace {
     while (this.#atMs < nowMs) {
       const binEnd = this.#atMs - (this.#atMs % BIN_MS) + BIN_MS;
       const until = Math.min(binEnd, nowMs);
-      if (this.#busy) this.#busyMs[binOf(this.#atMs)] = (this.#busyMs[binOf(this.#atMs)] ?? 0) + (until - this.#atMs);
+      if (this.#busy) add(this.#busyMs, this.#atMs, until - this.#atMs);
       this.#atMs = until;
       if (until === binEnd) {
-        this.#finished[binOf(until)] = 0;
-        this.#busyMs[binOf(until)] = 0;
+        for (const bins of [this.#finished, this.#paced, this.#busyMs]) bins[binOf(until)] = 0;
       }
     }
   }
@@ -94,6 +98,10 @@ export function estimatedWaitSeconds(ahead: number, pacePerSecond: number | null
   if (ahead === 0) return 0;
   const seconds = pacePerSecond === null ? RETRY_AFTER_UNKNOWN_SECONDS : ahead / pacePerSecond;
   return Math.round(seconds * 10) / 10;
+}
+
+function add(bins: number[], atMs: number, amount: number): void {
+  bins[binOf(atMs)] = (bins[binOf(atMs)] ?? 0) + amount;
 }
 
 function binOf(ms: number): number {

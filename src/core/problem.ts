@@ -30,7 +30,7 @@ export type Problem =
 export type ProblemCode = Problem["code"];
 
 /** Refusals of layers 2 and 3: everyone has to wait. */
-export type OverloadCode = "queue_full" | "engine_paused";
+export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused";
 
 interface Wire {
   readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
@@ -54,12 +54,9 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   rate_limited: { status: 429, title: "Too Many Requests", type: QUOTA_EXCEEDED },
   cost_exceeds_capacity: { status: 422, title: "Unprocessable Content", type: QUOTA_EXCEEDED },
   queue_full: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
+  request_limit: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
+  write_limit: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   engine_paused: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   unavailable: { status: 503, title: "Service Unavailable", type: BLANK },
   internal: { status: 500, title: "Internal Server Error", type: BLANK },
 };
-
-/** Whether a code is a refusal to be counted (too much sent, or everyone has to wait), and not a faulty request. */
-export function isRefusal(code: ProblemCode): boolean {
-  return WIRE[code].type !== BLANK;
-}

@@ -118,13 +118,15 @@ export class CommandQueue {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** The lowest sequence at or above `from` that waits; null when none does. Looks at every waiting command. */
-  oldestSequence(from: number): number | null {
-    let oldest: number | null = null;
-    for (const sequence of [...this.#critical.sequences(), ...this.#ordinary.sequences()]) {
-      if (sequence >= from && (oldest === null || sequence < oldest)) oldest = sequence;
-    }
-    return oldest;
+  /** The lowest sequences at or above `from` that wait, at most `count`, in order. Looks at every waiting command. */
+  oldestSequences(from: number, count: number): number[] {
+    const all = [...this.#critical.sequences(), ...this.#ordinary.sequences()].filter((sequence) => sequence >= from);
+    return all.sort((a, b) => a - b).slice(0, count);
+  }
+
+  /** Whether this command waits here. */
+  has(sequence: number): boolean {
+    return this.#critical.has(sequence) || this.#ordinary.has(sequence);
   }
 
   #forgetCritical(entry: QueueEntry): void {
@@ -139,8 +141,6 @@ class Lane {
   #slots: (QueueEntry | undefined)[] = [];
   /** Index of the first slot that may be taken. */
   #head = 0;
-  /** How many slots were dropped from the front so far; positions count from the first ever. */
-  #dropped = 0;
   readonly #positions = new Map<number, number>();
   #bytes = 0;
 
@@ -152,12 +152,16 @@ class Lane {
     return this.#bytes;
   }
 
+  has(sequence: number): boolean {
+    return this.#positions.has(sequence);
+  }
+
   sequences(): IterableIterator<number> {
     return this.#positions.keys();
   }
 
   push(entry: QueueEntry): void {
-    this.#positions.set(entry.sequence, this.#dropped + this.#slots.length);
+    this.#positions.set(entry.sequence, this.#slots.length);
     this.#slots.push(entry);
     this.#bytes += entry.bytes;
   }
@@ -175,11 +179,11 @@ class Lane {
   }
 
   remove(sequence: number): QueueEntry | undefined {
-    const position = this.#positions.get(sequence);
-    if (position === undefined) return undefined;
-    const index = position - this.#dropped;
+    const index = this.#positions.get(sequence);
+    if (index === undefined) return undefined;
     const entry = this.#slots[index];
     if (entry !== undefined) this.#clear(entry, index);
+    this.#compact();
     return entry;
   }
 
@@ -187,7 +191,8 @@ class Lane {
     const position = this.#positions.get(sequence);
     if (position === undefined) return null;
     let ahead = 0;
-    for (let i = this.#head; i < position - this.#dropped; i++) if (this.#slots[i] !== undefined) ahead++;
+    if (this.#slots.length - this.#head === this.#positions.size) return position - this.#head;
+    for (let i = this.#head; i < position; i++) if (this.#slots[i] !== undefined) ahead++;
     return ahead;
   }
 
@@ -197,14 +202,16 @@ class Lane {
     this.#bytes -= entry.bytes;
   }
 
-  /** Drops the taken front once it is the larger half, so that a take costs constant time on average. */
+  /** Drops the holes once they are the larger half, so that a take or a removal costs constant time on average. */
   #compact(): void {
-    if (this.#head < COMPACT_MIN || this.#head * 2 < this.#slots.length) return;
-    this.#slots = this.#slots.slice(this.#head);
-    this.#dropped += this.#head;
+    const holes = this.#slots.length - this.#positions.size;
+    if (holes < COMPACT_MIN || holes * 2 < this.#slots.length) return;
+    this.#slots = this.#slots.filter((slot) => slot !== undefined);
+    this.#positions.clear();
+    for (const [index, entry] of this.#slots.entries()) if (entry) this.#positions.set(entry.sequence, index);
     this.#head = 0;
   }
 }
 
-/** Below this many taken slots a copy costs more than it saves. */
+/** Below this many holes a copy costs more than it saves. */
 const COMPACT_MIN = 64;

@@ -1,3 +1,4 @@
+import { ceilDiv } from "../core/arithmetic.ts";
 import type { CommandView } from "../core/command.ts";
 import type { EngineHealth } from "../core/depth-gate.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
@@ -32,6 +33,9 @@ interface Waiting {
   readonly deadline: ReturnType<typeof setTimeout>;
 }
 
+/** An object may have 10 GB. Past this it takes only what ends work, so that ending work stays possible. */
+const STORAGE_BYTES_MAX = 8 * 1024 ** 3;
+
 export class Admission {
   readonly #parts: EngineParts;
   readonly #accepted: (sequence: number) => CommandView;
@@ -48,10 +52,13 @@ export class Admission {
   /** Resolves when the command is accepted or refused, at the latest at the end of its wait for room. */
   async submit(submission: Submission): Promise<Submitted> {
     const critical = isCritical(submission.intent);
-    const refusing = critical ? null : this.#refusing();
-    if (refusing === "engine_paused") return this.#refuse(refusing);
+    const { bytes } = submission;
+    if (bytes > this.#parts.queue.bounds.bytes) return this.#tooLarge(bytes);
+    const refusing = critical ? null : this.#refusing(Date.now(), bytes);
+    if (refusing !== null && refusing.code !== "queue_full") return this.#refuse(refusing.code);
     if (refusing === null && (critical || this.#room.size === 0)) return this.#offer(submission);
-    return this.#parts.enqueueWaitMs === 0 ? this.#refuse("queue_full") : await this.#waitForRoom(submission);
+    const { enqueueWaitMs } = this.#parts.flowSettings;
+    return enqueueWaitMs === 0 ? this.#refuse("queue_full") : await this.#waitForRoom(submission, enqueueWaitMs);
   }
 
   /** Takes a caller out of the line: it has gone, or its time is over. */
@@ -65,7 +72,8 @@ export class Admission {
   /** Gives room that has come free to those who wait for it, in their order. */
   admitWaiting(): void {
     for (;;) {
-      const waiter = this.#room.next((bytes) => this.#parts.queue.hasRoom(bytes));
+      const nowMs = Date.now();
+      const waiter = this.#room.next((bytes) => this.#refusing(nowMs, bytes) === null);
       if (waiter === undefined) return;
       clearTimeout(waiter.what.deadline);
       waiter.what.answer(this.#offer(waiter.what.submission));
@@ -92,18 +100,25 @@ export class Admission {
   }
 
   #offer(submission: Submission): Submitted {
-    const { queue, ledger, keys } = this.#parts;
+    const { queue, ledger, keys, flow, inFlight } = this.#parts;
     const { tenant, intent, payload, bytes } = submission;
+    const critical = isCritical(intent);
     const acceptedAtMs = Date.now();
-    const entry = queue.offer({ tenant, bytes, critical: isCritical(intent), acceptedAtMs }, keys.next);
+    // The row is written in the middle of the offer: after the bound was checked, before the place is taken.
+    const entry = queue.offer({ tenant, bytes, critical, acceptedAtMs }, () => {
+      const sequence = keys.next();
+      ledger.accept({ sequence, tenant, intent, payload, bytes, acceptedAtMs });
+      return sequence;
+    });
     if (entry === "full") return this.#refuse("queue_full");
-    ledger.accept({ sequence: entry.sequence, tenant, intent, payload, bytes, acceptedAtMs });
-    return { kind: "accepted", command: this.#accepted(entry.sequence), health: this.#health() };
+    flow.written(critical, acceptedAtMs);
+    inFlight.begin(entry.sequence, this.#parts.waiting);
+    return { kind: "accepted", command: this.#accepted(entry.sequence), health: this.#health(acceptedAtMs) };
   }
 
-  #waitForRoom(submission: Submission): Promise<Submitted> {
+  #waitForRoom(submission: Submission, waitMs: number): Promise<Submitted> {
     return new Promise((answer) => {
-      const deadline = setTimeout(() => this.leave(submission.token), this.#parts.enqueueWaitMs);
+      const deadline = setTimeout(() => this.leave(submission.token), waitMs);
       const what = { submission, answer, deadline };
       if (this.#room.enter({ token: submission.token, bytes: submission.bytes, what })) return;
       clearTimeout(deadline);
@@ -111,29 +126,65 @@ export class Admission {
     });
   }
 
-  #refusing(): OverloadCode | null {
-    const { settings, queue } = this.#parts;
-    if (settings.paused && !settings.accepting) return "engine_paused";
-    return queue.hasRoom(1) ? null : "queue_full";
+  /** Why an ordinary command of so many bytes may not come in now, and for how long; null when it may. */
+  #refusing(nowMs: number, bytes = 1): { code: OverloadCode; retryAfterSeconds: number } | null {
+    const { settings, queue, flow, waiting, storage } = this.#parts;
+    const told = (code: OverloadCode, ahead: number) => ({ code, retryAfterSeconds: this.#waitFor(ahead, nowMs) });
+    if (settings.paused && !settings.accepting) return told("engine_paused", waiting);
+    if (storage.sql.databaseSize > STORAGE_BYTES_MAX) return told("queue_full", waiting);
+    const weighed = flow.weigh(waiting, false, nowMs);
+    switch (weighed.verdict) {
+      case "request_limit":
+        return told("request_limit", waiting - weighed.limit + 1);
+      case "write_limit":
+        return { code: "write_limit", retryAfterSeconds: Math.max(1, ceilDiv(weighed.waitMs, 1000)) };
+      case "pass":
+        return queue.hasRoom(bytes) ? null : told("queue_full", waiting);
+    }
   }
 
   #refuse(code: OverloadCode): Submitted {
+    const nowMs = Date.now();
     this.countRefusals({ [code]: 1 });
-    const health = { ...this.#health(), refusing: code };
-    const { retryAfterSeconds } = health;
-    return { kind: "refused", problem: { code, detail: this.#detail(code), retryAfterSeconds }, health };
+    const refusing = this.#refusing(nowMs);
+    // A caller whose wait is over, or who stood behind others, is refused though there may be room by now.
+    const retryAfterSeconds = refusing?.code === code ? refusing.retryAfterSeconds : this.#waitFor(1, nowMs);
+    const problem: Problem = { code, detail: this.#detail(code), retryAfterSeconds };
+    return { kind: "refused", problem, health: this.#health(nowMs) };
+  }
+
+  /** What no queue of these bounds can ever hold. */
+  #tooLarge(bytes: number): Submitted {
+    const detail = `The command has ${bytes} bytes as it is stored; the queue holds ${this.#parts.queue.bounds.bytes}.`;
+    return { kind: "refused", problem: { code: "payload_too_large", detail }, health: this.#health(Date.now()) };
   }
 
   #detail(code: OverloadCode): string {
-    if (code === "engine_paused") return "An operator has paused the engine, and it takes no commands.";
-    const { count, bytes } = this.#parts.queue.bounds;
-    return `The command queue is full (at most ${count} commands, ${bytes} bytes). Everyone has to wait.`;
+    const { queue, flow } = this.#parts;
+    switch (code) {
+      case "engine_paused":
+        return "An operator has paused the engine, and it takes no commands.";
+      case "request_limit":
+        return `The engine works on as many commands as it bears (limit ${flow.limit}). Everyone has to wait.`;
+      case "write_limit":
+        return `The engine takes ${flow.config.writeRate?.perSecond} commands a second. Everyone has to wait.`;
+      case "queue_full": {
+        const { count, bytes } = queue.bounds;
+        return `The command queue is full (at most ${count} commands, ${bytes} bytes). Everyone has to wait.`;
+      }
+    }
   }
 
-  #health(): EngineHealth {
-    const { settings, pace, waiting } = this.#parts;
-    const pacePerSecond = settings.paused ? null : pace.perSecond(Date.now());
-    const retryAfterSeconds = queueRetryAfterSeconds(waiting, pacePerSecond, Math.random());
-    return { refusing: this.#refusing(), retryAfterSeconds };
+  /** What the edge may go by for a moment: a state that lasts, and not the second of a write rate. */
+  #health(nowMs: number): EngineHealth {
+    const refusing = this.#refusing(nowMs);
+    if (refusing === null || refusing.code === "write_limit") return { refusing: null, retryAfterSeconds: 1 };
+    return { refusing: refusing.code, retryAfterSeconds: refusing.retryAfterSeconds };
+  }
+
+  /** Seconds until so many commands have been worked on, by the pace that was measured. */
+  #waitFor(commands: number, nowMs: number): number {
+    const pacePerSecond = this.#parts.settings.paused ? null : this.#parts.pace.perSecond(nowMs);
+    return queueRetryAfterSeconds(commands, pacePerSecond, Math.random());
   }
 }

@@ -1,8 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
+import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
 import { estimatedWaitSeconds, RETRY_AFTER_UNKNOWN_SECONDS } from "../core/pace.ts";
 import { Admission, type Submission, type Submitted } from "./admission.ts";
-import type { CommandRow } from "./command-store.ts";
+import type { CommandRow } from "./command-row.ts";
 import { viewOf } from "./command-view.ts";
 import { EngineParts, entryOf } from "./engine-parts.ts";
 import { type EngineStatus, statusOf } from "./engine-status.ts";
@@ -13,17 +14,14 @@ import { Writer } from "./writer.ts";
  * write, reply. Who may call which method, and what HTTP makes of an answer, is not its business.
  */
 
-export type Cancelled = "cancelled" | "not_found" | "not_queued";
-
-/** What operators may change while it runs. */
-export interface FlowSettings {
-  /** Commands that may be queued. */
-  readonly bound: number;
-  /** Their bodies together, in bytes. */
-  readonly boundBytes: number;
-  /** How long a caller may wait for room, in milliseconds. */
-  readonly enqueueWaitMs: number;
+/** The limits in force, with what they come to at this moment. */
+export interface FlowReport extends FlowSettings {
+  /** Commands that may be in flight now; null where nothing limits them. */
+  readonly limit: number | null;
+  readonly inFlight: number;
 }
+
+export type Cancelled = "cancelled" | "not_found" | "not_queued";
 
 /** How soon an object that was restarted with work left goes on by itself. */
 const CONTINUE_ALARM_MS = 5_000;
@@ -42,6 +40,10 @@ export class CommandEngine extends DurableObject<Env> {
     this.#parts = new EngineParts(ctx, env, Date.now());
     this.#admission = new Admission(this.#parts, (sequence) => this.#accepted(sequence));
     this.#writer = new Writer(this.#parts, () => this.#admission.admitWaiting());
+    // An alarm that an earlier life set must not be moved to later by the first command of this one.
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAtMs = await ctx.storage.getAlarm();
+    });
     void this.#writer.start();
   }
 
@@ -68,10 +70,18 @@ export class CommandEngine extends DurableObject<Env> {
   cancel(tenant: string, commandId: string): Cancelled {
     const row = this.#own(tenant, commandId);
     if (row === null) return "not_found";
-    if (!this.#parts.queue.remove(row.sequence)) return "not_queued";
-    const times = { attempts: row.attempts, startedAtMs: null, finishedAtMs: Date.now() };
-    this.#parts.ledger.end(row.sequence, { state: "cancelled" }, times);
-    this.#parts.waits.ended(row.sequence);
+    const { queue, ledger, inFlight, waits } = this.#parts;
+    if (!queue.has(row.sequence)) return "not_queued";
+    const nowMs = Date.now();
+    ledger.end(
+      row.sequence,
+      { state: "cancelled" },
+      { attempts: row.attempts, startedAtMs: null, finishedAtMs: nowMs },
+    );
+    queue.remove(row.sequence);
+    ledger.settle(nowMs);
+    inFlight.end(row.sequence);
+    waits.ended(row.sequence);
     this.#admission.admitWaiting();
     return "cancelled";
   }
@@ -86,31 +96,34 @@ export class CommandEngine extends DurableObject<Env> {
   pause(accepting: boolean): void {
     this.#parts.change({ paused: true, accepting });
     this.#parts.pace.setBusy(false, Date.now());
+    this.#parts.inFlight.forgetTimes();
     if (!accepting) this.#admission.turnAway();
   }
 
   resume(): void {
     this.#parts.change({ paused: false, accepting: true });
+    this.#parts.inFlight.forgetTimes();
     void this.#writer.start();
     if (this.#writer.hasWork) this.#planAlarm(CONTINUE_ALARM_MS);
   }
 
-  flowSettings(): FlowSettings {
-    const { count, bytes } = this.#parts.queue.bounds;
-    return { bound: count, boundBytes: bytes, enqueueWaitMs: this.#parts.enqueueWaitMs };
+  /** The limits in force, and what the adaptive one stands at now. */
+  flowSettings(): FlowReport {
+    const { flowSettings, flow, waiting } = this.#parts;
+    return { ...flowSettings, limit: flow.limit, inFlight: waiting };
   }
 
-  /** Changes settings for good, over restarts too. They hold for the next command. */
-  changeFlowSettings(change: Partial<FlowSettings>): FlowSettings {
-    this.#parts.change(change);
-    this.#admission.admitWaiting();
-    return this.flowSettings();
+  /** Changes limits for good, over restarts too, or says what is wrong and changes nothing. Holds for the next command. */
+  changeFlow(change: FlowChange): FlowChecked {
+    const checked = this.#parts.changeFlow(change, Date.now());
+    if (checked.ok) this.#admission.admitWaiting();
+    return checked;
   }
 
   /** Dead letters, oldest first, after the one given. */
   deadLetters(limit: number, after: string | null): CommandView[] {
     const from = after === null ? 0 : (this.#parts.keys.parse(after) ?? 0);
-    return this.#parts.store.deadLetters(limit, from).map((row) => this.#view(row));
+    return this.#parts.dead.list(limit, from).map((row) => this.#view(row));
   }
 
   deadLetter(commandId: string): CommandView | null {
@@ -121,16 +134,19 @@ export class CommandEngine extends DurableObject<Env> {
   /** Takes a dead letter off the list; its command stays dead. False when there is none of this id. */
   dropDeadLetter(commandId: string): boolean {
     const row = this.#deadRow(commandId);
-    if (row !== null) this.#parts.store.dropDeadLetter(row.sequence);
+    if (row !== null) this.#parts.dead.drop(row.sequence);
     return row !== null;
   }
 
-  /** Lets a dead command wait again, under the same id; null when there is no dead letter of this id. */
-  redrive(commandId: string): CommandView | null {
+  /** Lets a dead command wait again, under the same id, if there is room for it. */
+  redrive(commandId: string): CommandView | "not_found" | "full" {
     const row = this.#deadRow(commandId);
-    if (row === null) return null;
-    this.#parts.ledger.revive(row.sequence);
-    this.#parts.queue.restore(entryOf(row));
+    if (row === null) return "not_found";
+    const { queue, ledger } = this.#parts;
+    const entry = entryOf(row);
+    if (!entry.critical && !queue.hasRoom(entry.bytes)) return "full";
+    ledger.revive(row);
+    queue.restore(entry);
     return this.#accepted(row.sequence);
   }
 
@@ -138,14 +154,16 @@ export class CommandEngine extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#alarmAtMs = null;
     void this.#writer.start();
-    const { ledger, queue, executor } = this.#parts;
+    const { ledger, executor } = this.#parts;
     const nowMs = Date.now();
     let cursor: number | null = 0;
     let more = true;
     for (let piece = 0; more && piece < SWEEP_PIECES_MAX; piece++) {
       const effectsLeft = executor.sweep(nowMs);
-      if (cursor !== null) cursor = ledger.sweep(cursor, (from) => queue.oldestSequence(from), nowMs);
+      if (cursor !== null) cursor = ledger.sweep(cursor, nowMs);
       more = effectsLeft || cursor !== null;
+      // Each piece is a turn of its own: commands do not wait for the broom.
+      await scheduler.wait(0);
     }
     if (more || this.#writer.hasWork) this.#planAlarm(CONTINUE_ALARM_MS);
     else if (ledger.kept > 0) this.#planAlarm(SWEEP_ALARM_MS);
@@ -162,7 +180,7 @@ export class CommandEngine extends DurableObject<Env> {
 
   #deadRow(commandId: string): CommandRow | null {
     const sequence = this.#parts.keys.parse(commandId);
-    return sequence !== null && this.#parts.store.isDeadLetter(sequence) ? this.#parts.store.get(sequence) : null;
+    return sequence !== null && this.#parts.dead.has(sequence) ? this.#parts.store.get(sequence) : null;
   }
 
   #own(tenant: string, commandId: string): CommandRow | null {
@@ -187,6 +205,7 @@ export class CommandEngine extends DurableObject<Env> {
     const atMs = Date.now() + inMs;
     if (this.#alarmAtMs !== null && this.#alarmAtMs <= atMs) return;
     this.#alarmAtMs = atMs;
-    void this.ctx.storage.setAlarm(atMs);
+    // When it cannot be set the object is at its end, and the next one plans its own.
+    this.ctx.storage.setAlarm(atMs).catch(() => undefined);
   }
 }

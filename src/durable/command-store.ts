@@ -1,7 +1,15 @@
-import type { CommandError, CommandState, EndCounts, EndState } from "../core/command.ts";
 import { addEnd, END_STATES, NO_ENDS } from "../core/command.ts";
-import { INTENTS, type Intent } from "../core/intents.ts";
 import type { JsonObject } from "../core/json.ts";
+import {
+  COLUMNS,
+  type CommandEnd,
+  type CommandRow,
+  checkedRow,
+  type EndTimes,
+  type NewCommand,
+  type RawRow,
+} from "./command-row.ts";
+import type { Tally } from "./engine-state.ts";
 
 /**
  * Commands on disk. One row a command: written when it is accepted, written again when it ends; the body is dropped
@@ -12,64 +20,26 @@ import type { JsonObject } from "../core/json.ts";
  */
 
 export const COMMAND_SCHEMA: readonly string[] = [
+  // The texts come last: what is read of a row most often must not have to walk over them.
   `CREATE TABLE commands (
      sequence INTEGER PRIMARY KEY,
      tenant TEXT NOT NULL,
      intent TEXT NOT NULL,
      bytes INTEGER NOT NULL,
-     payload TEXT,
+     kept_bytes INTEGER NOT NULL DEFAULT 0,
      state TEXT NOT NULL,
      attempts INTEGER NOT NULL DEFAULT 0,
-     result TEXT,
-     error TEXT,
      accepted_at INTEGER NOT NULL,
      started_at INTEGER,
-     finished_at INTEGER
+     finished_at INTEGER,
+     error TEXT,
+     result TEXT,
+     payload TEXT
    );
    CREATE TABLE stragglers (sequence INTEGER PRIMARY KEY);
    CREATE TABLE dead_letters (sequence INTEGER PRIMARY KEY);
    CREATE TABLE engine_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`,
 ];
-
-export interface NewCommand {
-  readonly sequence: number;
-  readonly tenant: string;
-  readonly intent: Intent;
-  readonly payload: string;
-  readonly bytes: number;
-  readonly acceptedAtMs: number;
-}
-
-/** A command's row. */
-export interface CommandRow {
-  readonly sequence: number;
-  readonly tenant: string;
-  readonly intent: Intent;
-  readonly state: CommandState;
-  readonly bytes: number;
-  readonly attempts: number;
-  readonly result: JsonObject | null;
-  readonly error: CommandError | null;
-  readonly acceptedAtMs: number;
-  readonly startedAtMs: number | null;
-  readonly finishedAtMs: number | null;
-}
-
-type RawRow = {
-  sequence: number;
-  tenant: string;
-  intent: string;
-  state: string;
-  bytes: number;
-  attempts: number;
-  result: string | null;
-  error: string | null;
-  accepted_at: number;
-  started_at: number | null;
-  finished_at: number | null;
-};
-
-const COLUMNS = "sequence, tenant, intent, state, bytes, attempts, result, error, accepted_at, started_at, finished_at";
 
 export class CommandStore {
   readonly #sql: SqlStorage;
@@ -93,7 +63,7 @@ export class CommandStore {
 
   get(sequence: number): CommandRow | null {
     const [row] = this.#sql.exec<RawRow>(`SELECT ${COLUMNS} FROM commands WHERE sequence = ?`, sequence).toArray();
-    return row === undefined ? null : checked(row);
+    return row === undefined ? null : checkedRow(row);
   }
 
   /** The body of a command that has not ended. */
@@ -102,22 +72,30 @@ export class CommandStore {
     return JSON.parse(row.payload);
   }
 
-  /** @param keepPayload a dead command may be sent again, so it keeps its body */
-  end(sequence: number, end: { state: EndState; result?: JsonObject; error?: CommandError }, times: EndTimes): void {
+  /**
+   * Records an end. The body goes, except that of a dead command, which may be sent again.
+   *
+   * @returns the bytes of result and error that are kept
+   */
+  end(sequence: number, end: CommandEnd, times: EndTimes): number {
+    const result = end.result === undefined ? null : JSON.stringify(end.result);
+    const error = end.error === undefined ? null : JSON.stringify(end.error);
+    const keptBytes = (result?.length ?? 0) + (error?.length ?? 0);
     this.#sql.exec(
-      `UPDATE commands SET state = ?, result = ?, error = ?, attempts = ?, started_at = ?, finished_at = ?,
-         payload = CASE WHEN ? = 'dead' THEN payload END
-       WHERE sequence = ?`,
+      `UPDATE commands SET state = ?1, result = ?2, error = ?3, kept_bytes = ?4, attempts = ?5, started_at = ?6,
+         finished_at = ?7, payload = CASE WHEN ?1 = 'dead' THEN payload END
+       WHERE sequence = ?8`,
       end.state,
-      end.result === undefined ? null : JSON.stringify(end.result),
-      end.error === undefined ? null : JSON.stringify(end.error),
+      result,
+      error,
+      keptBytes,
       times.attempts,
       times.startedAtMs,
       times.finishedAtMs,
-      end.state,
       sequence,
     );
     if (end.state === "dead") this.#sql.exec("INSERT OR IGNORE INTO dead_letters (sequence) VALUES (?)", sequence);
+    return keptBytes;
   }
 
   setAttempts(sequence: number, attempts: number): void {
@@ -133,58 +111,29 @@ export class CommandStore {
         mark,
       )
       .toArray()
-      .map(checked);
+      .map(checkedRow);
   }
 
-  /** How many commands with from ≤ sequence < to ended in each way. */
-  countEnds(from: number, to: number): EndCounts {
-    const rows = this.#sql.exec<{ state: string; n: number }>(
-      "SELECT state, count(*) AS n FROM commands WHERE sequence >= ? AND sequence < ? GROUP BY state",
+  /** How the commands with from ≤ sequence < to ended. */
+  tally(from: number, to: number): Tally {
+    const rows = this.#sql.exec<{ state: string; n: number; bytes: number }>(
+      `SELECT state, count(*) AS n, sum(kept_bytes) AS bytes FROM commands WHERE sequence >= ? AND sequence < ?
+       GROUP BY state`,
       from,
       to,
     );
-    let counts = NO_ENDS;
-    for (const { state, n } of rows) {
+    let tally: Tally = { ends: NO_ENDS, bytes: 0 };
+    for (const { state, n, bytes } of rows) {
       const end = END_STATES.find((known) => known === state);
-      if (end !== undefined) counts = addEnd(counts, end, n);
+      if (end !== undefined) tally = { ends: addEnd(tally.ends, end, n), bytes: tally.bytes + bytes };
     }
-    return counts;
+    return tally;
   }
 
-  /** Dead letters, oldest first. */
-  deadLetters(limit: number, after: number): CommandRow[] {
-    return this.#sql
-      .exec<RawRow>(
-        `SELECT ${COLUMNS} FROM commands WHERE sequence IN
-           (SELECT sequence FROM dead_letters WHERE sequence > ? ORDER BY sequence LIMIT ?) ORDER BY sequence`,
-        after,
-        limit,
-      )
-      .toArray()
-      .map(checked);
-  }
-
-  deadLetterCount(): number {
-    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n;
-  }
-
-  isDeadLetter(sequence: number): boolean {
-    return this.#sql.exec("SELECT 1 FROM dead_letters WHERE sequence = ?", sequence).toArray().length > 0;
-  }
-
-  /** An operator has seen it: it leaves the list, and its body goes. */
-  dropDeadLetter(sequence: number): void {
-    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
-    this.#sql.exec("UPDATE commands SET payload = NULL WHERE sequence = ?", sequence);
-  }
-
-  /** A dead command waits again, under its own id and with its attempts counted from 0. */
-  revive(sequence: number): void {
-    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
-    this.#sql.exec(
-      `UPDATE commands SET state = 'queued', attempts = 0, error = NULL, started_at = NULL, finished_at = NULL
-       WHERE sequence = ?`,
-      sequence,
+  /** 0 when there is no command. */
+  highestSequence(): number {
+    return (
+      this.#sql.exec<{ highest: number | null }>("SELECT max(sequence) AS highest FROM commands").one().highest ?? 0
     );
   }
 
@@ -200,47 +149,34 @@ export class CommandStore {
    * Clears ended commands in the order of their age, a bounded piece: of the `limit` oldest rows after `cursor` those
    * that ended before `cutoffMs`. Dead letters and stragglers stay.
    *
-   * @returns how many were cleared, and the cursor for the next piece (null: the piece was not full, nothing is left)
+   * @returns what was cleared, and the cursor for the next piece; null: there is no more, or it is too young
    */
-  clear(cursor: number, mark: number, cutoffMs: number, limit: number): { cleared: number; next: number | null } {
+  clear(cursor: number, mark: number, cutoffMs: number, limit: number): Cleared {
     const rows = this.#sql
-      .exec<{ sequence: number; finished_at: number | null; kept: number }>(
-        `SELECT sequence, finished_at, EXISTS (SELECT 1 FROM dead_letters d WHERE d.sequence = c.sequence) AS kept
+      .exec<{ sequence: number; finished_at: number | null; bytes: number; listed: number }>(
+        `SELECT sequence, finished_at, kept_bytes AS bytes,
+           EXISTS (SELECT 1 FROM dead_letters d WHERE d.sequence = c.sequence) AS listed
          FROM commands c WHERE sequence > ? AND sequence < ? ORDER BY sequence LIMIT ?`,
         cursor,
         mark,
         limit,
       )
       .toArray();
-    const old = rows.filter((row) => row.kept === 0 && row.finished_at !== null && row.finished_at <= cutoffMs);
+    const ended = rows.filter((row) => row.listed === 0 && row.finished_at !== null);
+    const old = ended.filter((row) => (row.finished_at ?? cutoffMs) <= cutoffMs);
     for (const row of old) this.#sql.exec("DELETE FROM commands WHERE sequence = ?", row.sequence);
     const last = rows.at(-1);
-    return { cleared: old.length, next: rows.length < limit || last === undefined ? null : last.sequence };
+    const more = rows.length === limit && old.length === ended.length;
+    return {
+      cleared: old.length,
+      bytes: old.reduce((sum, row) => sum + row.bytes, 0),
+      next: more && last !== undefined ? last.sequence : null,
+    };
   }
 }
 
-export interface EndTimes {
-  readonly attempts: number;
-  readonly startedAtMs: number | null;
-  readonly finishedAtMs: number;
-}
-
-/** A row as the rest of the code may rely on it. A bad one is a bug or a foreign hand, and stops the object. */
-function checked(row: RawRow): CommandRow {
-  const intent = INTENTS.find((known) => known === row.intent);
-  const state = (["queued", "running", ...END_STATES] as const).find((known) => known === row.state);
-  if (intent === undefined || state === undefined) throw new Error(`commands row ${row.sequence} is not readable`);
-  return {
-    sequence: row.sequence,
-    tenant: row.tenant,
-    intent,
-    state,
-    bytes: row.bytes,
-    attempts: row.attempts,
-    result: row.result === null ? null : JSON.parse(row.result),
-    error: row.error === null ? null : JSON.parse(row.error),
-    acceptedAtMs: row.accepted_at,
-    startedAtMs: row.started_at,
-    finishedAtMs: row.finished_at,
-  };
+interface Cleared {
+  readonly cleared: number;
+  readonly bytes: number;
+  readonly next: number | null;
 }

@@ -1,5 +1,5 @@
 import type { CommandView } from "../core/command.ts";
-import type { CommandRow } from "./command-store.ts";
+import type { CommandRow } from "./command-row.ts";
 
 /** A command's row as callers see it: ISO times, absent members where there is nothing to say. */
 export function viewOf(

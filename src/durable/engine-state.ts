@@ -1,4 +1,5 @@
-import { type EndCounts, NO_ENDS } from "../core/command.ts";
+import { addEnd, END_STATES, type EndCounts, NO_ENDS } from "../core/command.ts";
+import type { FlowChange } from "../core/flow-control/settings.ts";
 import { formatKey, type KeySource, parseKey } from "../core/keys.ts";
 
 /**
@@ -11,9 +12,7 @@ export interface EngineSettings {
   readonly paused: boolean;
   /** While paused: whether commands are still taken up to the bound. */
   readonly accepting: boolean;
-  readonly bound?: number;
-  readonly boundBytes?: number;
-  readonly enqueueWaitMs?: number;
+  readonly flow?: FlowChange;
 }
 
 export interface ReservedKeys extends KeySource {
@@ -23,15 +22,27 @@ export interface ReservedKeys extends KeySource {
 
 const NO_SETTINGS: EngineSettings = { paused: false, accepting: true };
 
-/** Every command below `sequence` has ended, except stragglers; `ends` says how, and `cleared` how many are gone. */
-export interface Mark {
-  readonly sequence: number;
+/** How commands ended, and how many bytes their results and errors take on disk. */
+export interface Tally {
   readonly ends: EndCounts;
-  /** How many of those rows were cleared since. */
-  readonly cleared: number;
+  readonly bytes: number;
 }
 
-const FIRST_MARK: Mark = { sequence: 1, ends: NO_ENDS, cleared: 0 };
+export function addTallies(a: Tally, b: Tally): Tally {
+  return { ends: END_STATES.reduce((sum, end) => addEnd(sum, end, b.ends[end]), a.ends), bytes: a.bytes + b.bytes };
+}
+
+/** Every command below `sequence` has ended, except stragglers. */
+export interface Mark {
+  readonly sequence: number;
+  /** How those ended. */
+  readonly below: Tally;
+  /** How many of them are gone from disk, and how many bytes went with them. */
+  readonly cleared: number;
+  readonly clearedBytes: number;
+}
+
+const FIRST_MARK: Mark = { sequence: 1, below: { ends: NO_ENDS, bytes: 0 }, cleared: 0, clearedBytes: 0 };
 
 export class EngineState {
   readonly #sql: SqlStorage;
@@ -66,8 +77,8 @@ export class EngineState {
     return {
       next: () => {
         if (next >= reserved) {
+          this.#write("next_key", next + KEY_BLOCK);
           reserved = next + KEY_BLOCK;
-          this.#write("next_key", reserved);
         }
         return next++;
       },

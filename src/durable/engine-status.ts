@@ -14,6 +14,8 @@ export interface EngineStatus {
   readonly pacePerSecond: number | null;
   readonly peakDepth: number;
   readonly paused: boolean;
+  /** What limits the commands in flight, and to how many now; null where nothing does. */
+  readonly limit: { readonly algorithm: string; readonly value: number | null };
   /** Ends are exact over restarts; refusals count from the object's start. */
   readonly counters: {
     readonly accepted: number;
@@ -44,10 +46,55 @@ export function statusOf(parts: EngineParts, refused: Readonly<Record<string, nu
     pacePerSecond: pace === null ? null : round(pace, 2),
     peakDepth,
     paused: parts.settings.paused,
+    limit: { algorithm: parts.flowSettings.algorithm, value: parts.flow.limit },
     counters: { accepted: parts.ledger.accepted, completed, ...otherEnds, refused },
   };
 }
 
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
+}
+
+/** What several engine objects are together. Peaks need not have been at the same time, so theirs is an upper bound. */
+export function addStatus(parts: readonly EngineStatus[]): EngineStatus {
+  const [first, ...others] = parts;
+  if (first === undefined) throw new Error("there is at least one partition");
+  return others.reduce(addTwo, first);
+}
+
+function addTwo(a: EngineStatus, b: EngineStatus): EngineStatus {
+  const depth = a.depth + b.depth;
+  const bound = a.bound + b.bound;
+  return {
+    depth,
+    criticalDepth: a.criticalDepth + b.criticalDepth,
+    running: a.running + b.running,
+    inFlight: a.inFlight + b.inFlight,
+    bound,
+    depthPercent: round(100 * (depth / bound), 1),
+    oldestWaitSeconds: Math.max(a.oldestWaitSeconds, b.oldestWaitSeconds),
+    completedLastMinute: a.completedLastMinute + b.completedLastMinute,
+    pacePerSecond: addKnown(a.pacePerSecond, b.pacePerSecond),
+    peakDepth: a.peakDepth + b.peakDepth,
+    paused: a.paused || b.paused,
+    limit: { algorithm: a.limit.algorithm, value: addKnown(a.limit.value, b.limit.value) },
+    counters: {
+      accepted: a.counters.accepted + b.counters.accepted,
+      completed: a.counters.completed + b.counters.completed,
+      failed: a.counters.failed + b.counters.failed,
+      dead: a.counters.dead + b.counters.dead,
+      cancelled: a.counters.cancelled + b.counters.cancelled,
+      expired: a.counters.expired + b.counters.expired,
+      refused: addCounts(a.counters.refused, b.counters.refused),
+    },
+  };
+}
+
+function addKnown(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : round(a + b, 2);
+}
+
+function addCounts(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
+  const codes = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...codes].map((code) => [code, (a[code] ?? 0) + (b[code] ?? 0)]));
 }

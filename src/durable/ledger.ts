@@ -1,44 +1,56 @@
-import { addEnd, type CommandError, type EndCounts, type EndState, totalEnds } from "../core/command.ts";
-import type { JsonObject } from "../core/json.ts";
-import type { CommandRow, CommandStore, EndTimes, NewCommand } from "./command-store.ts";
-import type { EngineState, Mark } from "./engine-state.ts";
+import { addEnd, type EndCounts, type EndState, totalEnds } from "../core/command.ts";
+import type { CommandEnd, CommandRow, EndTimes, NewCommand } from "./command-row.ts";
+import type { CommandStore } from "./command-store.ts";
+import type { DeadLetters } from "./dead-letters.ts";
+import { addTallies, type EngineState, type Mark, type Tally } from "./engine-state.ts";
 
 /**
  * The books of the engine: what was accepted, how each command ended, what is kept. Exact over restarts without a row
  * per count: the mark carries the counts of everything below it, and a start counts what lies above.
+ *
+ * Every change is written before memory knows of it, so that a write that fails leaves both as they were.
  */
 
-/** So many ends may lie above the mark: what a restart has to read again. */
+/** So many ends may lie above the mark before it moves: what a restart has to read again. */
 const MARK_EVERY = 1000;
+/** How many commands that still wait are listed as stragglers per move, so that the mark can pass them. */
+const STRAGGLERS_PER_MOVE = 100;
 /** Rows looked at per piece of clearing, so that no piece holds up the commands for long. */
 const CLEAR_PIECE = 500;
 
+export interface LedgerBounds {
+  /** How long an ended command can be read, in milliseconds. */
+  readonly keepMs: number;
+  /** How many ended commands are kept at most, and how many bytes of their results: past that the oldest go early. */
+  readonly keepCount: number;
+  readonly keepBytes: number;
+}
+
+/** The lowest sequences at or above `from` that have not ended, at most `count`, in order. */
+export type Waiting = (from: number, count: number) => readonly number[];
+
 export class Ledger {
   readonly #store: CommandStore;
+  readonly #dead: DeadLetters;
   readonly #state: EngineState;
-  readonly #keepMs: number;
-  readonly #keepMax: number;
+  readonly #bounds: LedgerBounds;
+  readonly #waiting: Waiting;
   #mark: Mark;
-  #ends: EndCounts;
+  #total: Tally;
   #accepted: number;
-  #endsSinceMark = 0;
   /** The first sequence that no command has had. */
   #nextSequence: number;
 
-  /**
-   * @param keepMs how long an ended command can be read
-   * @param keepMax how many ended commands are kept at most: past that the oldest go early, so that disk is bounded
-   */
-  constructor(store: CommandStore, state: EngineState, keepMs: number, keepMax: number) {
+  constructor(store: CommandStore, dead: DeadLetters, state: EngineState, bounds: LedgerBounds, waiting: Waiting) {
     this.#store = store;
+    this.#dead = dead;
     this.#state = state;
-    this.#keepMs = keepMs;
-    this.#keepMax = keepMax;
+    this.#bounds = bounds;
+    this.#waiting = waiting;
     this.#mark = state.mark();
-    const above = store.countEnds(this.#mark.sequence, Number.MAX_SAFE_INTEGER);
-    this.#ends = Object.entries(above).reduce((sum, [end, n]) => addEnd(sum, end as EndState, n), this.#mark.ends);
-    this.#nextSequence = this.#mark.sequence;
-    this.#accepted = totalEnds(this.#ends);
+    this.#total = addTallies(this.#mark.below, store.tally(this.#mark.sequence, Number.MAX_SAFE_INTEGER));
+    this.#accepted = totalEnds(this.#total.ends);
+    this.#nextSequence = store.highestSequence() + 1;
   }
 
   get accepted(): number {
@@ -46,19 +58,18 @@ export class Ledger {
   }
 
   get ends(): EndCounts {
-    return this.#ends;
+    return this.#total.ends;
   }
 
   /** Ended commands that are still on disk. */
   get kept(): number {
-    return totalEnds(this.#ends) - this.#mark.cleared;
+    return totalEnds(this.#total.ends) - this.#mark.cleared;
   }
 
   /** What was accepted by an earlier life of the object and has not ended; counted as accepted. */
   recover(): CommandRow[] {
     const rows = this.#store.waiting(this.#mark.sequence);
     this.#accepted += rows.length;
-    this.#nextSequence = Math.max(this.#nextSequence, ...rows.slice(-1).map((row) => row.sequence + 1));
     return rows;
   }
 
@@ -68,35 +79,29 @@ export class Ledger {
     this.#nextSequence = command.sequence + 1;
   }
 
-  end(sequence: number, end: { state: EndState; result?: JsonObject; error?: CommandError }, times: EndTimes): void {
-    this.#store.end(sequence, end, times);
-    this.#ends = addEnd(this.#ends, end.state, 1);
-    this.#endsSinceMark += 1;
-    if (sequence < this.#mark.sequence) {
-      this.#store.removeStraggler(sequence);
-      this.#saveMark({ ...this.#mark, ends: addEnd(this.#mark.ends, end.state, 1) });
-    }
+  end(sequence: number, end: CommandEnd, times: EndTimes): void {
+    const bytes = this.#store.end(sequence, end, times);
+    this.#count(sequence, end.state, { by: 1, bytes });
+    if (sequence < this.#mark.sequence) this.#store.removeStraggler(sequence);
   }
 
   /** A dead command waits again. */
-  revive(sequence: number): void {
-    this.#store.revive(sequence);
-    this.#ends = addEnd(this.#ends, "dead", -1);
-    if (sequence < this.#mark.sequence) {
-      this.#store.addStraggler(sequence);
-      this.#saveMark({ ...this.#mark, ends: addEnd(this.#mark.ends, "dead", -1) });
-    }
+  revive(row: CommandRow): void {
+    this.#dead.revive(row.sequence);
+    this.#count(row.sequence, "dead", { by: -1, bytes: -row.keptBytes });
+    if (row.sequence < this.#mark.sequence) this.#store.addStraggler(row.sequence);
   }
 
-  /**
-   * Moves the mark up once enough has ended, and clears early what is more than may be kept.
-   *
-   * @param oldestWaiting the lowest sequence at or above the mark that has not ended; null when there is none
-   */
-  settle(oldestWaiting: (from: number) => number | null, nowMs: number): void {
-    if (this.#endsSinceMark < MARK_EVERY) return;
-    this.#advance(oldestWaiting(this.#mark.sequence) ?? this.#nextSequence);
-    if (this.kept > this.#keepMax) this.#clear(0, nowMs, this.kept - this.#keepMax + CLEAR_PIECE);
+  /** Moves the mark up once enough has ended above it, and clears early what is more than may be kept. */
+  settle(nowMs: number): void {
+    if (this.#endedAboveMark < MARK_EVERY) return;
+    const waiting = this.#waiting(this.#mark.sequence, STRAGGLERS_PER_MOVE + 1);
+    this.#advance(waiting[0] ?? this.#nextSequence);
+    // Something old still waits in the way: it is listed, and passed.
+    if (this.#endedAboveMark >= MARK_EVERY) this.#pass(waiting);
+    const { keepCount, keepBytes } = this.#bounds;
+    const keptBytes = this.#total.bytes - this.#mark.clearedBytes;
+    if (this.kept > keepCount || keptBytes > keepBytes) this.#clear(0, nowMs, 4 * CLEAR_PIECE);
   }
 
   /**
@@ -104,27 +109,48 @@ export class Ledger {
    *
    * @returns where to go on, or null when nothing more is old enough
    */
-  sweep(cursor: number, oldestWaiting: (from: number) => number | null, nowMs: number): number | null {
-    this.#advance(oldestWaiting(this.#mark.sequence) ?? this.#nextSequence);
-    return this.#clear(cursor, nowMs - this.#keepMs, CLEAR_PIECE);
+  sweep(cursor: number, nowMs: number): number | null {
+    this.#advance(this.#waiting(this.#mark.sequence, 1)[0] ?? this.#nextSequence);
+    return this.#clear(cursor, nowMs - this.#bounds.keepMs, CLEAR_PIECE);
   }
 
+  #count(sequence: number, state: EndState, change: { by: number; bytes: number }): void {
+    const counted = ({ ends, bytes }: Tally): Tally => ({
+      ends: addEnd(ends, state, change.by),
+      bytes: bytes + change.bytes,
+    });
+    if (sequence < this.#mark.sequence) this.#saveMark({ ...this.#mark, below: counted(this.#mark.below) });
+    this.#total = counted(this.#total);
+  }
+
+  get #endedAboveMark(): number {
+    return totalEnds(this.#total.ends) - totalEnds(this.#mark.below.ends);
+  }
+
+  #pass(waiting: readonly number[]): void {
+    const sequence = waiting[STRAGGLERS_PER_MOVE] ?? this.#nextSequence;
+    for (const passed of waiting) if (passed < sequence) this.#store.addStraggler(passed);
+    this.#advance(sequence);
+  }
+
+  /** Below `sequence` everything has ended, except what is listed. */
   #advance(sequence: number): void {
-    this.#endsSinceMark = 0;
     if (sequence <= this.#mark.sequence) return;
-    const passed = this.#store.countEnds(this.#mark.sequence, sequence);
-    const ends = Object.entries(passed).reduce((sum, [end, n]) => addEnd(sum, end as EndState, n), this.#mark.ends);
-    this.#saveMark({ ...this.#mark, sequence, ends });
+    const below = addTallies(this.#mark.below, this.#store.tally(this.#mark.sequence, sequence));
+    this.#saveMark({ ...this.#mark, sequence, below });
   }
 
   #clear(cursor: number, cutoffMs: number, limit: number): number | null {
-    const { cleared, next } = this.#store.clear(cursor, this.#mark.sequence, cutoffMs, limit);
-    if (cleared > 0) this.#saveMark({ ...this.#mark, cleared: this.#mark.cleared + cleared });
-    return cleared === 0 ? null : next;
+    const { cleared, bytes, next } = this.#store.clear(cursor, this.#mark.sequence, cutoffMs, limit);
+    if (cleared > 0) {
+      const { cleared: before, clearedBytes } = this.#mark;
+      this.#saveMark({ ...this.#mark, cleared: before + cleared, clearedBytes: clearedBytes + bytes });
+    }
+    return next;
   }
 
   #saveMark(mark: Mark): void {
-    this.#mark = mark;
     this.#state.saveMark(mark);
+    this.#mark = mark;
   }
 }

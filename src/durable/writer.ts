@@ -1,3 +1,6 @@
+import { type Bucket, charge, fullBucket, settle, weigh } from "../core/bucket.ts";
+import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
+import type { QueueEntry } from "../core/queue.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { runCommand } from "./runner.ts";
 
@@ -12,12 +15,14 @@ const BATCH_MAX = 64;
 export class Writer {
   readonly #parts: EngineParts;
   readonly #madeRoom: () => void;
+  readonly #speed: Speed | null;
   #runs = false;
 
   /** @param madeRoom called after each batch, when places in the queue may have come free */
   constructor(parts: EngineParts, madeRoom: () => void) {
     this.#parts = parts;
     this.#madeRoom = madeRoom;
+    this.#speed = parts.config.ENGINE_RATE_MAX === 0 ? null : new Speed(parts.config.ENGINE_RATE_MAX, Date.now());
   }
 
   /** Starts the work unless it is under way. The first batch runs before this returns. */
@@ -25,9 +30,20 @@ export class Writer {
     if (this.#runs) return;
     this.#runs = true;
     try {
-      while (this.#batch()) await scheduler.wait(0);
-    } finally {
+      for (let restMs = this.#batch(); restMs !== null; restMs = this.#batch()) await scheduler.wait(restMs);
       this.#runs = false;
+    } catch (error) {
+      // Memory may no longer say what the disk says. The disk is right: the object starts again from it.
+      console.error(JSON.stringify({ event: "writer_failed", error: String(error) }));
+      this.#restart();
+    }
+  }
+
+  #restart(): void {
+    try {
+      this.#parts.restart("the writer failed");
+    } catch {
+      // Ending the object throws in whoever does it, too.
     }
   }
 
@@ -36,24 +52,61 @@ export class Writer {
     return !this.#parts.settings.paused && this.#parts.waiting > 0;
   }
 
-  #batch(): boolean {
-    const { queue, pace, ledger, waits } = this.#parts;
+  /** Runs a batch. @returns how long to rest before the next, in milliseconds; null when there is nothing to do */
+  #batch(): number | null {
+    const { queue, pace, ledger } = this.#parts;
     const nowMs = Date.now();
-    pace.setBusy(this.hasWork, nowMs);
     let ended = 0;
-    for (let n = 0; n < BATCH_MAX && !this.#parts.settings.paused; n++) {
-      const entry = queue.take();
+    let restMs = 0;
+    for (let n = 0; n < BATCH_MAX && this.hasWork; n++) {
+      restMs = this.#speed?.take(nowMs) ?? 0;
+      const entry = restMs > 0 ? undefined : queue.take();
       if (entry === undefined) break;
-      if (runCommand(this.#parts, entry, nowMs) === "again") queue.restore(entry);
-      else {
-        ended += 1;
-        waits.ended(entry.sequence);
-      }
+      if (this.#run(entry, nowMs) === "ended") ended += 1;
     }
     pace.finished(ended, nowMs);
-    ledger.settle((from) => queue.oldestSequence(from), nowMs);
+    ledger.settle(nowMs);
     this.#madeRoom();
     pace.setBusy(this.hasWork, nowMs);
-    return this.hasWork;
+    return this.hasWork ? restMs : null;
+  }
+
+  #run(entry: QueueEntry, nowMs: number): "ended" | "again" {
+    const { queue, waits, flow, inFlight } = this.#parts;
+    const run = runCommand(this.#parts, entry, nowMs);
+    if (run === "again") {
+      queue.restore(entry);
+      return run;
+    }
+    const then = inFlight.end(entry.sequence);
+    if (then !== null) flow.finished("success", nowMs - entry.acceptedAtMs, then, nowMs, Math.random());
+    waits.ended(entry.sequence);
+    return run;
   }
 }
+
+/** The most commands a second, where a deployment sets one (`ENGINE_RATE_MAX`). */
+class Speed {
+  readonly #grains: Grains;
+  #bucket: Bucket;
+
+  constructor(perSecond: number, nowMs: number) {
+    const burst = Math.max(1, Math.ceil(perSecond / BURSTS_PER_SECOND));
+    const grains = grainsOf(tokenBucketPolicy({ tokens: perSecond, perSeconds: 1 }, burst));
+    if (grains === null) throw new Error(`${perSecond} commands a second cannot be counted`);
+    this.#grains = grains;
+    this.#bucket = fullBucket(grains, nowMs);
+  }
+
+  /** Takes the time for one command, or gives the milliseconds until there is time for one. */
+  take(nowMs: number): number {
+    this.#bucket = settle(this.#bucket, this.#grains, nowMs);
+    const weighed = weigh(this.#bucket, this.#grains, 1);
+    if (weighed.verdict === "later") return weighed.waitMs;
+    this.#bucket = charge(this.#bucket, this.#grains, 1);
+    return 0;
+  }
+}
+
+/** A rate is kept in twentieths of a second: finer would be all timers, coarser would be seen as bursts. */
+const BURSTS_PER_SECOND = 20;

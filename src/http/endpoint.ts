@@ -81,15 +81,25 @@ function check<S extends z.ZodType>(
   return parsed.success ? { value: parsed.data } : { errors: fieldFaults(parsed.error.issues) };
 }
 
-/** What zod found, as dotted paths; an unknown field is named itself, not the object that it stands in. */
+/**
+ * What zod found, as dotted paths. An unknown field is named itself, not the object that it stands in, and comes first:
+ * it is mostly the misspelling of one that is then missing too.
+ */
 export function fieldFaults(issues: z.core.$ZodIssue[], prefix: readonly PropertyKey[] = []): FieldFault[] {
-  return issues.flatMap((issue): FieldFault[] => {
-    const path = [...prefix, ...issue.path];
-    if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({ path: dotted([...path, key]), message: "unknown field" }));
-    }
-    return [{ path: dotted(path), message: issue.message }];
-  });
+  const unknown = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({ path: dotted([...prefix, ...issue.path, key]), message: "unknown field" }))
+      : [],
+  );
+  const others = issues
+    .filter((issue) => issue.code !== "unrecognized_keys")
+    .map((issue) => ({ path: dotted([...prefix, ...issue.path]), message: plain(issue.message) }));
+  return [...unknown, ...others];
+}
+
+/** zod says of an absent member that it received undefined, which no JSON holds. */
+function plain(message: string): string {
+  return message.endsWith("received undefined") ? "is required" : message;
 }
 
 /** Paths come from callers too: one that is kilobytes long is cut. */

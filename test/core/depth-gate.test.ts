@@ -25,6 +25,18 @@ describe("the gate at the edge", () => {
     expect(passed).toBe(9);
   });
 
+  test("stays shut for requests that took their time before the answer was heard", () => {
+    let state = heard(full, T0 + 100);
+    let passed = 0;
+    for (let n = 0; n < 1_000; n++) {
+      const verdict = gate(state, T0 + (n % 200));
+      if (verdict.verdict === "refuse") continue;
+      passed += 1;
+      if (verdict.next !== undefined) state = verdict.next;
+    }
+    expect(passed).toBe(0);
+  });
+
   test("opens with the first answer that says there is room", () => {
     const state = heard({ refusing: null, retryAfterSeconds: 1 }, T0);
     expect(gate(state, T0 + 1).verdict).toBe("pass");

@@ -20,6 +20,13 @@ describe("pace", () => {
     expect(steady(2, 20).perSecond(T0 + 20_000)).toBe(2);
   });
 
+  test("says nothing of what finished while nothing else waited", () => {
+    const pace = new Pace(T0);
+    for (let n = 0; n < 100; n++) pace.finished(1, T0 + n * 10);
+    expect(pace.perSecond(T0 + 1_000)).toBeNull();
+    expect(pace.completedLastMinute(T0 + 1_000)).toBe(100);
+  });
+
   test("does not count the time in which there was nothing to do", () => {
     const pace = steady(10, 10);
     pace.setBusy(false, T0 + 10_000);

@@ -1,18 +1,27 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { CommandView } from "../../src/core/command.ts";
-import type { Intent } from "../../src/core/intents.ts";
-import type { JsonObject } from "../../src/core/json.ts";
 import type { Submitted } from "../../src/durable/admission.ts";
-import type { CommandEngine } from "../../src/durable/command-engine.ts";
 import type { EngineStatus } from "../../src/durable/engine-status.ts";
-import type { Calls } from "../../src/durable/stubs.ts";
+import {
+  accepted,
+  advance,
+  again,
+  CREATE,
+  calls,
+  DEPLOY,
+  deployed,
+  type Engine,
+  lastToken,
+  newEngine,
+  read,
+  settled,
+  status,
+  submit,
+} from "./support.ts";
 
-const T0 = 1_700_000_000_000;
+// Far from the machine's own time, which sets off alarms: none of these goes off by itself.
+const T0 = 4_000_000_000_000;
 const HOUR_MS = 3_600_000;
-let engines = 0;
-let tokens = 0;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
@@ -21,53 +30,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-/** Moves the clock on from inside the object: a timer's work must run in the object that set it. */
-function advance(object: Engine, ms: number): Promise<unknown> {
-  return runInDurableObject(object, () => vi.advanceTimersByTimeAsync(ms));
-}
-
-type Engine = DurableObjectStub<CommandEngine>;
-
-function newEngine(): Engine {
-  engines += 1;
-  return env.COMMAND_ENGINE.get(env.COMMAND_ENGINE.idFromName(`engine:${engines}`));
-}
-
-/** The object's methods as the product calls them; the platform's own types give up on recursive JSON. */
-function calls(engine: Engine): Calls<CommandEngine> {
-  return engine as unknown as Calls<CommandEngine>;
-}
-
-async function submit(engine: Engine, intent: Intent, payload: JsonObject, tenant = "tenant:t"): Promise<Submitted> {
-  const text = JSON.stringify(payload);
-  tokens += 1;
-  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, token: `token-${tokens}` });
-}
-
-async function accepted(engine: Engine, intent: Intent, payload: JsonObject, tenant?: string): Promise<CommandView> {
-  const submitted = await submit(engine, intent, payload, tenant);
-  if (submitted.kind !== "accepted") throw new Error(`refused: ${JSON.stringify(submitted.problem)}`);
-  return submitted.command;
-}
-
-async function read(engine: Engine, commandId: string, tenant = "tenant:t", waitMs = 0): Promise<CommandView | null> {
-  return await calls(engine).command(tenant, commandId, waitMs);
-}
-
-async function status(engine: Engine): Promise<EngineStatus> {
-  return await calls(engine).status({});
-}
-
-const DEPLOY: JsonObject = { processId: "order", tasks: [{ type: "pay" }] };
-const CREATE: JsonObject = { processId: "order" };
-
-async function deployed(bound = 100, enqueueWaitMs = 0): Promise<Engine> {
-  const engine = newEngine();
-  await engine.changeFlowSettings({ bound, enqueueWaitMs });
-  await accepted(engine, "DEPLOYMENT:CREATE", DEPLOY);
-  return engine;
-}
 
 function addsUp({ counters, inFlight }: EngineStatus): boolean {
   const { accepted, completed, failed, dead, cancelled, expired } = counters;
@@ -122,11 +84,6 @@ describe("a command's life", () => {
   });
 });
 
-/** Lets calls that are under way reach the object: turns of the event loop, not time. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
-}
-
 describe("the bound", () => {
   test("of 1 000 concurrent creates on a paused engine exactly 100 are queued, and critical ones still pass", async () => {
     const engine = await deployed(100);
@@ -168,12 +125,21 @@ describe("the bound", () => {
 
   test("bytes are bounded too", async () => {
     const engine = await deployed(100);
-    await engine.changeFlowSettings({ boundBytes: 1024 * 1024 });
+    await engine.changeFlow({ boundBytes: 1024 * 1024 });
     await engine.pause(true);
     const large = { ...CREATE, variables: { text: "x".repeat(600_000) } };
     expect((await submit(engine, "PROCESS_INSTANCE:CREATE", large)).kind).toBe("accepted");
     expect((await submit(engine, "PROCESS_INSTANCE:CREATE", large)).kind).toBe("refused");
     expect((await submit(engine, "PROCESS_INSTANCE:CREATE", CREATE)).kind).toBe("accepted");
+  });
+
+  test("a command that no queue of these bounds can hold is told so, not to wait", async () => {
+    const engine = await deployed(100, 5_000);
+    await calls(engine).changeFlow({ boundBytes: 2_000 });
+    const large = { ...CREATE, variables: { text: "x".repeat(3_000) } };
+    expect(await submit(engine, "PROCESS_INSTANCE:CREATE", large)).toMatchObject({
+      problem: { code: "payload_too_large" },
+    });
   });
 
   test("a refusal leaves every stored row as it was", async () => {
@@ -231,7 +197,7 @@ describe("waiting for room", () => {
     await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
     const waiting = submit(engine, "PROCESS_INSTANCE:CREATE", CREATE);
     await settled();
-    await engine.abandon(`token-${tokens}`);
+    await engine.abandon(lastToken());
     expect(await waiting).toMatchObject({ kind: "refused" });
     await engine.resume();
     await settled();
@@ -310,6 +276,14 @@ describe("after a restart", () => {
 });
 
 describe("a command that trips over a bug", () => {
+  // It is logged, each time; not here.
+  beforeEach(() => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
   async function poisoned(): Promise<{ engine: Engine; commandId: string }> {
     const engine = await deployed();
     await engine.pause(true);
@@ -346,12 +320,68 @@ describe("a command that trips over a bug", () => {
     expect((await status(engine)).counters).toMatchObject({ accepted: 3, completed: 3, dead: 0 });
   });
 
+  test("is not sent again into a full queue: the bound holds for it too", async () => {
+    const { engine, commandId } = await poisoned();
+    await calls(engine).changeFlow({ bound: 1 });
+    await engine.pause(true);
+    await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    expect(await calls(engine).redrive(commandId)).toBe("full");
+    expect(await status(engine)).toMatchObject({ depth: 1, counters: { dead: 1 } });
+  });
+
   test("leaves the list when an operator drops it, and stays dead", async () => {
     const { engine, commandId } = await poisoned();
     expect(await engine.dropDeadLetter(commandId)).toBe(true);
     expect(await engine.dropDeadLetter(commandId)).toBe(false);
-    expect(await calls(engine).redrive(commandId)).toBeNull();
+    expect(await calls(engine).redrive(commandId)).toBe("not_found");
     expect(await read(engine, commandId)).toMatchObject({ state: "dead" });
+  });
+});
+
+describe("when a write fails", () => {
+  /** Writes of commands fail until this moment of the object's clock. */
+  const breakWrites = (engine: Engine, how: string) =>
+    runInDurableObject(engine, (_object, { storage: { sql } }) => {
+      sql.exec(`CREATE TRIGGER broken BEFORE ${how} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+    });
+
+  test("an acceptance that cannot be written is none, in memory either", async () => {
+    const engine = await deployed();
+    await engine.pause(true);
+    await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    await breakWrites(engine, `INSERT ON commands WHEN NEW.accepted_at < ${T0 + 1_000}`);
+    await expect(submit(engine, "PROCESS_INSTANCE:CREATE", CREATE)).rejects.toThrow("disk full");
+    expect(await status(engine)).toMatchObject({ depth: 1, counters: { accepted: 2 } });
+    vi.setSystemTime(T0 + 1_000);
+    await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    await engine.resume();
+    await vi.waitFor(async () =>
+      expect(await status(engine)).toMatchObject({ inFlight: 0, counters: { completed: 3 } }),
+    );
+  });
+
+  test("an end that cannot be written restarts the object, and the command runs when it can be", async () => {
+    const engine = await deployed();
+    await engine.pause(true);
+    const { commandId } = await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    await breakWrites(engine, `UPDATE ON commands WHEN coalesce(NEW.finished_at, 0) < ${T0 + 1_000}`);
+    // Its caller hears of it, and the resumption that was not committed is none.
+    expect(await engine.resume().catch(String)).toContain("the writer failed");
+    vi.setSystemTime(T0 + 1_000);
+    await again(engine).resume();
+    await vi.waitFor(async () => expect(await read(again(engine), commandId)).toMatchObject({ state: "succeeded" }));
+    const instances = await runInDurableObject(again(engine), (_object, { storage: { sql } }) =>
+      sql.exec("SELECT count(*) AS n FROM process_instances").one(),
+    );
+    expect(instances).toEqual({ n: 1 });
+  });
+});
+
+describe("pace", () => {
+  test("is not told by commands that found the engine idle: they took no time", async () => {
+    const engine = await deployed();
+    for (let n = 0; n < 50; n++) await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    expect(await status(engine)).toMatchObject({ completedLastMinute: 51, pacePerSecond: null });
   });
 });
 
@@ -367,6 +397,65 @@ describe("what has ended", () => {
     expect(await read(engine, commandId)).toBeNull();
     await evictDurableObject(engine);
     expect((await status(engine)).counters).toMatchObject({ accepted: 2, completed: 2 });
+  });
+
+  test("is cleared though the object slept all the time: each alarm meets a fresh one", async () => {
+    const engine = await deployed();
+    const { commandId } = await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    await evictDurableObject(engine);
+    vi.setSystemTime(T0 + 24 * HOUR_MS + 1);
+    await runDurableObjectAlarm(engine);
+    expect(await read(engine, commandId)).toBeNull();
+  });
+
+  test("the broom comes at its hour, however often the object starts again and is given work", async () => {
+    const engine = await deployed();
+    const planned = () => runInDurableObject(engine, (_object, { storage }) => storage.getAlarm());
+    const first = await planned();
+    for (let start = 1; start <= 3; start++) {
+      vi.setSystemTime(T0 + start * 60_000);
+      await evictDurableObject(engine);
+      await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    }
+    expect(await planned()).toBe(first);
+  });
+
+  test("is cleared behind dead letters that nobody has dealt with", async () => {
+    const engine = await deployed();
+    const { commandId } = await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    await runInDurableObject(engine, (_object, { storage: { sql } }) => {
+      // The oldest rows, more than one piece of clearing looks at.
+      for (let sequence = -600; sequence < 0; sequence++) {
+        sql.exec(
+          "INSERT INTO commands SELECT ?, tenant, intent, bytes, 0, 'dead', 3, 0, 0, 0, NULL, NULL, NULL FROM commands LIMIT 1",
+          sequence,
+        );
+        sql.exec("INSERT INTO dead_letters VALUES (?)", sequence);
+      }
+    });
+    vi.setSystemTime(T0 + 24 * HOUR_MS + 1);
+    await runDurableObjectAlarm(engine);
+    expect(await read(engine, commandId)).toBeNull();
+  });
+
+  test("an old command that still waits does not hold the books up", async () => {
+    const engine = await deployed();
+    await engine.pause(true);
+    await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+    for (let n = 0; n < 1_100; n++) {
+      const { commandId } = await accepted(engine, "PROCESS_INSTANCE:CREATE", CREATE);
+      await engine.cancel("tenant:t", commandId);
+    }
+    const stragglers = await runInDurableObject(engine, (_object, { storage: { sql } }) =>
+      sql.exec("SELECT count(*) AS n FROM stragglers").one(),
+    );
+    expect(stragglers).toEqual({ n: 1 });
+    await evictDurableObject(engine);
+    expect(await status(engine)).toMatchObject({ depth: 1, counters: { accepted: 1_102, cancelled: 1_100 } });
+    await engine.resume();
+    await vi.waitFor(async () => expect(await status(engine)).toMatchObject({ inFlight: 0 }));
+    await evictDurableObject(engine);
+    expect((await status(engine)).counters).toMatchObject({ accepted: 1_102, completed: 2, cancelled: 1_100 });
   });
 
   test("keeps no body on disk", async () => {

@@ -1,8 +1,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { parseConfig } from "../../src/config.ts";
 import { type Decision, tightest } from "../../src/core/limiter.ts";
 import { type Limits, tokenBucketPolicy } from "../../src/core/policy.ts";
+import { checkCaller } from "../../src/durable/stubs.ts";
 import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
 
@@ -172,6 +174,20 @@ describe("what is on disk", () => {
     await stub.reset();
     await evictDurableObject(stub);
     expect((await check(stub, 5, limits)).outcome).toBe("allowed");
+  });
+});
+
+describe("an object with a bug", () => {
+  test("throws, and is never taken for one that does not answer: that would admit everything for ever", async () => {
+    const stub = newLimiter();
+    await stub.apply(limitsOf(SMALL));
+    await runInDurableObject(stub, (_object, { storage }) => {
+      storage.sql.exec("UPDATE state SET shape = 99");
+    });
+    await evictDurableObject(stub);
+    const caller = { tenant: `test-${objects}`, kind: "tenant", tier: null, limits: null } as const;
+    const asked = checkCaller(env, parseConfig({}), caller, { cost: 1, critical: false });
+    expect(await asked.catch(String)).toContain("shape 99");
   });
 });
 

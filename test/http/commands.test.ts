@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { parseLimitHeader, parsePolicyHeader } from "../../src/core/rate-headers.ts";
@@ -93,6 +93,19 @@ describe("a command's way", () => {
       status: 409,
       body: { code: "conflict" },
     });
+  });
+});
+
+describe("an engine that restarts", () => {
+  test("under a held request has accepted all the same: the answer is the 202", async () => {
+    await call("POST", "/admin/engine/pause", ADMIN, {});
+    const held = send(CREATE);
+    for (let turn = 0; turn < 50; turn++) await scheduler.wait(0);
+    await abortAllDurableObjects();
+    const { status, body } = await held;
+    expect(status).toBe(202);
+    await call("POST", "/admin/engine/resume", ADMIN);
+    expect((await call("GET", `${body.statusUrl}?wait=5`, acme)).body).toMatchObject({ state: "succeeded" });
   });
 });
 
@@ -264,13 +277,16 @@ describe("bad input is named, saves nothing and charges nothing", () => {
     expect(await response.json()).toMatchObject({ code: "payload_too_large" });
   });
 
-  test.each([["wait=x"], ["wait=-1"], ["wait=1e3"], ["wait=61"]])("GET with %s names the parameter", async (query) => {
-    const { body } = await send(CREATE);
-    expect(await call("GET", `/v1/commands/${body.commandId}?${query}`, acme)).toMatchObject({
-      status: 400,
-      body: { errors: [{ path: "wait" }] },
-    });
-  });
+  test.each([["wait=x"], ["wait=-1"], ["wait=1e3"], ["wait=12345"]])(
+    "GET with %s names the parameter",
+    async (query) => {
+      const { body } = await send(CREATE);
+      expect(await call("GET", `/v1/commands/${body.commandId}?${query}`, acme)).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: "wait" }] },
+      });
+    },
+  );
 
   test("an unknown route is a problem too", async () => {
     expect(await call("GET", "/v1/nothing", acme)).toMatchObject({ status: 404, body: { code: "not_found" } });

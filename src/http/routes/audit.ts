@@ -1,5 +1,4 @@
 import { z } from "@hono/zod-openapi";
-import type { Config } from "../../config.ts";
 import { listAudit } from "../../store/audit.ts";
 import { isoTime } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
@@ -25,7 +24,7 @@ const entryShape = z
   })
   .openapi("AuditEntry");
 
-export function registerAudit(api: Api, _config: Config): void {
+export function registerAudit(api: Api): void {
   endpoint(
     api,
     {

@@ -1,11 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import { END_STATES } from "../../core/command.ts";
+import { type CommandView, END_STATES } from "../../core/command.ts";
 import { INTENTS, type Intent, isCritical } from "../../core/intents.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Problem } from "../../core/problem.ts";
-import { cancelCommand, readCommand, submitCommand } from "../../durable/stubs.ts";
+import { cancelCommand, partitionFor, readCommand, submitCommand } from "../../durable/engines.ts";
 import { payloadSchemas } from "../../executor/embedded/payloads.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
@@ -52,8 +52,7 @@ const waitQuery = z.object({
   wait: z
     .string()
     .regex(/^\d{1,4}$/, "must be whole seconds")
-    .transform(Number)
-    .pipe(z.number().max(WAIT_SECONDS_MAX))
+    .transform((seconds) => Math.min(Number(seconds), WAIT_SECONDS_MAX))
     .optional(),
 });
 
@@ -85,7 +84,7 @@ export function registerCommands(api: Api, config: Config): void {
       responses: { 200: { description: "The command", schema: commandView } },
     },
     async (c, { params, query }) => {
-      const view = await readCommand(c.env, callerKey(c.var.caller), params.id, (query.wait ?? 0) * 1000);
+      const view = await readCommand(c.env, config, callerKey(c.var.caller), params.id, (query.wait ?? 0) * 1000);
       return view === null ? problem(c, unknownCommand(params.id)) : c.json(view);
     },
   );
@@ -100,7 +99,7 @@ export function registerCommands(api: Api, config: Config): void {
       responses: { 204: { description: "Cancelled" } },
     },
     async (c, { params }) => {
-      const cancelled = await cancelCommand(c.env, callerKey(c.var.caller), params.id);
+      const cancelled = await cancelCommand(c.env, config, callerKey(c.var.caller), params.id);
       switch (cancelled) {
         case "cancelled":
           return c.body(null, 204);
@@ -122,7 +121,9 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const refused = await refuseOverLimit(c, config, { cost: 1, critical });
   if (refused !== null) return refused;
 
-  const gated = critical ? null : gateRefusal(c.var.nowMs);
+  const tenant = callerKey(c.var.caller);
+  const partition = partitionFor(config, tenant, payload.value);
+  const gated = critical ? null : gateRefusal(partition, Date.now());
   if (gated !== null) {
     countRefusal(gated.code);
     return problem(c, gated);
@@ -130,26 +131,36 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
 
   const text = JSON.stringify(payload.value);
   const bytes = new TextEncoder().encode(text).byteLength;
-  const submission = {
-    tenant: callerKey(c.var.caller),
-    intent: body.intent,
-    payload: text,
-    bytes,
-    token: crypto.randomUUID(),
-  };
-  const submitted = await submitCommand(c.env, submission, c.req.raw.signal, (task) => c.executionCtx.waitUntil(task));
-  if (submitted.health !== null) hearEngine(submitted.health, Date.now());
+  const submission = { tenant, intent: body.intent, payload: text, bytes, token: crypto.randomUUID() };
+  const { signal } = c.req.raw;
+  const submitted = await submitCommand(c.env, partition, submission, signal, (task) => c.executionCtx.waitUntil(task));
+  if (submitted.health !== null) hearEngine(partition, submitted.health, Date.now());
   if (submitted.kind === "refused") return problem(c, submitted.problem);
 
   const { command } = submitted;
   const statusUrl = `/v1/commands/${command.commandId}`;
   if (waitMs > 0) {
     c.header("Preference-Applied", `wait=${waitMs / 1000}`);
-    const view = await readCommand(c.env, callerKey(c.var.caller), command.commandId, waitMs);
+    const view = command.finishedAt === undefined ? await held(c, config, command.commandId, waitMs) : command;
     if (view?.finishedAt !== undefined) return c.json(view);
   }
   const { commandId, state, queuedAhead = 0, estimatedWaitSeconds = 0 } = command;
   return c.json({ commandId, state, statusUrl, queuedAhead, estimatedWaitSeconds }, 202, { Location: statusUrl });
+}
+
+/** The command after a wait for its end. It is accepted whatever becomes of the wait, so a wait that fails is none. */
+async function held(
+  c: Context<AppEnv>,
+  config: Config,
+  commandId: string,
+  waitMs: number,
+): Promise<CommandView | null> {
+  try {
+    return await readCommand(c.env, config, callerKey(c.var.caller), commandId, waitMs);
+  } catch (error) {
+    console.warn(JSON.stringify({ event: "wait_failed", requestId: c.var.requestId, error: String(error) }));
+    return null;
+  }
 }
 
 function checkPayload(intent: Intent, payload: Record<string, unknown>): Problem | { value: JsonObject } {

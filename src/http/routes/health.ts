@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { engineReady } from "../../durable/stubs.ts";
+import type { Config } from "../../config.ts";
+import { enginesReady } from "../../durable/engines.ts";
 import { databaseReady } from "../../store/health.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 
@@ -8,7 +9,7 @@ import { type Api, endpoint } from "../endpoint.ts";
 const part = z.enum(["ok", "unavailable"]);
 const readiness = z.object({ ready: z.boolean(), database: part, engine: part }).openapi("Readiness");
 
-export function registerHealth(api: Api): void {
+export function registerHealth(api: Api, config: Config): void {
   endpoint(
     api,
     {
@@ -33,7 +34,7 @@ export function registerHealth(api: Api): void {
       },
     },
     async (c) => {
-      const [database, engine] = await Promise.all([databaseReady(c.env.DB), engineReady(c.env)]);
+      const [database, engine] = await Promise.all([databaseReady(c.env.DB), enginesReady(c.env, config)]);
       const ready = database && engine;
       const say = (ok: boolean) => (ok ? "ok" : "unavailable");
       return c.json({ ready, database: say(database), engine: say(engine) }, ready ? 200 : 503, {

@@ -1,5 +1,4 @@
 import { z } from "@hono/zod-openapi";
-import type { Config } from "../../config.ts";
 import { newKey } from "../../identity/api-key.ts";
 import { tenantIdSchema } from "../../identity/tenant-id.ts";
 import { type ApiKey, createKey, deleteKey, KEYS_PER_TENANT_MAX, listKeys } from "../../store/keys.ts";
@@ -33,7 +32,7 @@ const keyShape = z
 const newKeyShape = keyShape.extend({ key: z.string() }).openapi("NewApiKey");
 const keyPath = z.object({ id: tenantIdSchema, keyId: z.string().max(KEY_ID_LENGTH_MAX) });
 
-export function registerKeys(api: Api, _config: Config): void {
+export function registerKeys(api: Api): void {
   registerCreate(api);
   registerList(api);
   registerDelete(api);

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { theEngine } from "../../durable/stubs.ts";
-import { takeRefusals } from "../edge.ts";
+import type { Config } from "../../config.ts";
+import { engineStatus } from "../../durable/engines.ts";
+import { countRefusal, takeRefusals } from "../edge.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 
 /** `/v1/queue`: how the engine stands, the same for every caller. */
@@ -18,6 +19,7 @@ const status = z
     pacePerSecond: z.number().nullable(),
     peakDepth: z.int(),
     paused: z.boolean(),
+    limit: z.object({ algorithm: z.string(), value: z.number().nullable() }),
     counters: z.object({
       accepted: z.int(),
       completed: z.int(),
@@ -30,7 +32,7 @@ const status = z
   })
   .openapi("QueueStatus");
 
-export function registerQueue(api: Api): void {
+export function registerQueue(api: Api, config: Config): void {
   endpoint(
     api,
     {
@@ -40,6 +42,14 @@ export function registerQueue(api: Api): void {
       tags: ["commands"],
       responses: { 200: { description: "The engine's state", schema: status } },
     },
-    async (c) => c.json(await theEngine(c.env).status(takeRefusals()), 200, { "Cache-Control": "no-store" }),
+    async (c) => {
+      const refusals = takeRefusals();
+      try {
+        return c.json(await engineStatus(c.env, config, refusals), 200, { "Cache-Control": "no-store" });
+      } catch (error) {
+        for (const [code, n] of Object.entries(refusals)) countRefusal(code, n);
+        throw error;
+      }
+    },
   );
 }

@@ -1,0 +1,86 @@
+import type { CommandError, CommandState, EndState } from "../core/command.ts";
+import { END_STATES } from "../core/command.ts";
+import { INTENTS, type Intent } from "../core/intents.ts";
+import type { JsonObject } from "../core/json.ts";
+
+/** A command's row: what is written of it, and what is read, checked. */
+
+export interface NewCommand {
+  readonly sequence: number;
+  readonly tenant: string;
+  readonly intent: Intent;
+  readonly payload: string;
+  readonly bytes: number;
+  readonly acceptedAtMs: number;
+}
+
+/** A command's row. */
+export interface CommandRow {
+  readonly sequence: number;
+  readonly tenant: string;
+  readonly intent: Intent;
+  readonly state: CommandState;
+  /** Of the body. */
+  readonly bytes: number;
+  /** Of result and error, once it has ended. */
+  readonly keptBytes: number;
+  readonly attempts: number;
+  readonly result: JsonObject | null;
+  readonly error: CommandError | null;
+  readonly acceptedAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+}
+
+export type RawRow = {
+  sequence: number;
+  tenant: string;
+  intent: string;
+  state: string;
+  bytes: number;
+  kept_bytes: number;
+  attempts: number;
+  result: string | null;
+  error: string | null;
+  accepted_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+};
+
+/** The columns of {@link RawRow}: all but the body. */
+export const COLUMNS =
+  "sequence, tenant, intent, state, bytes, kept_bytes, attempts, result, error, accepted_at, started_at, finished_at";
+
+/** How a command ended. */
+export interface CommandEnd {
+  readonly state: EndState;
+  readonly result?: JsonObject;
+  readonly error?: CommandError;
+}
+
+export interface EndTimes {
+  readonly attempts: number;
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number;
+}
+
+/** A row as the rest of the code may rely on it. A bad one is a bug or a foreign hand, and stops the object. */
+export function checkedRow(row: RawRow): CommandRow {
+  const intent = INTENTS.find((known) => known === row.intent);
+  const state = (["queued", "running", ...END_STATES] as const).find((known) => known === row.state);
+  if (intent === undefined || state === undefined) throw new Error(`commands row ${row.sequence} is not readable`);
+  return {
+    sequence: row.sequence,
+    tenant: row.tenant,
+    intent,
+    state,
+    bytes: row.bytes,
+    keptBytes: row.kept_bytes,
+    attempts: row.attempts,
+    result: row.result === null ? null : JSON.parse(row.result),
+    error: row.error === null ? null : JSON.parse(row.error),
+    acceptedAtMs: row.accepted_at,
+    startedAtMs: row.started_at,
+    finishedAtMs: row.finished_at,
+  };
+}

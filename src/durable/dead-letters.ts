@@ -1,0 +1,44 @@
+import { COLUMNS, type CommandRow, checkedRow, type RawRow } from "./command-row.ts";
+
+/** The list of dead commands that no operator has dealt with yet. Its tables are made with those of the commands. */
+export class DeadLetters {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Dead letters, oldest first. */
+  list(limit: number, after: number): CommandRow[] {
+    return this.#sql
+      .exec<RawRow>(
+        `SELECT ${COLUMNS} FROM commands WHERE sequence IN
+           (SELECT sequence FROM dead_letters WHERE sequence > ? ORDER BY sequence LIMIT ?) ORDER BY sequence`,
+        after,
+        limit,
+      )
+      .toArray()
+      .map(checkedRow);
+  }
+
+  has(sequence: number): boolean {
+    return this.#sql.exec("SELECT 1 FROM dead_letters WHERE sequence = ?", sequence).toArray().length > 0;
+  }
+
+  /** An operator has seen it: it leaves the list, and its body goes. */
+  drop(sequence: number): void {
+    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
+    this.#sql.exec("UPDATE commands SET payload = NULL WHERE sequence = ?", sequence);
+  }
+
+  /** A dead command waits again, under its own id and with its attempts counted from 0. */
+  revive(sequence: number): void {
+    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
+    this.#sql.exec(
+      `UPDATE commands SET state = 'queued', attempts = 0, error = NULL, started_at = NULL, finished_at = NULL,
+         kept_bytes = 0
+       WHERE sequence = ?`,
+      sequence,
+    );
+  }
+}

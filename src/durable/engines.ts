@@ -1,0 +1,141 @@
+import type { Config } from "../config.ts";
+import type { CommandView } from "../core/command.ts";
+import type { FlowChange, FlowChecked } from "../core/flow-control/settings.ts";
+import type { JsonObject } from "../core/json.ts";
+import { parseKey } from "../core/keys.ts";
+import { partitionOf } from "../core/partition.ts";
+import type { Problem } from "../core/problem.ts";
+import type { Submission, Submitted } from "./admission.ts";
+import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
+import { addStatus, type EngineStatus } from "./engine-status.ts";
+import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
+
+/**
+ * Calls of the engine objects: which partition a command belongs to, what all partitions say together, and what it
+ * means when one does not answer.
+ */
+
+/** An engine that does not answer (it restarts, or is overloaded) is a full one. It is back within seconds. */
+export const ENGINE_SILENT: Problem = {
+  code: "queue_full",
+  detail: "The command engine does not answer: it restarts or is overloaded. Everyone has to wait.",
+  retryAfterSeconds: 5,
+};
+
+/** Members of payloads that name something an engine object already holds; the command must go to that object. */
+const KEY_MEMBERS = ["jobKey", "incidentKey", "processInstanceKey"] as const;
+
+/** The partition that a command goes to: that of the key it is about, else its tenant's own. */
+export function partitionFor(config: Config, tenant: string, payload: JsonObject): number {
+  const own = partitionOf(tenant, config.ENGINE_PARTITIONS);
+  const keys = KEY_MEMBERS.flatMap((member) => payload[member] ?? []);
+  const named = keys.flatMap((key) => (typeof key === "string" ? (parseKey(key)?.partition ?? []) : []));
+  return named.find((partition) => partition < config.ENGINE_PARTITIONS) ?? own;
+}
+
+/**
+ * Hands a command to its engine. An engine that does not answer is a full one: 503 with a time to come back, and never
+ * a second try from here, since the first may have been taken.
+ *
+ * @param signal aborts when the caller hangs up; a submission that still waits for room then leaves the line
+ * @param afterwards keeps a task alive past the answer
+ */
+export async function submitCommand(
+  env: Env,
+  partition: number,
+  submission: Submission,
+  signal: AbortSignal,
+  afterwards: (task: Promise<unknown>) => void,
+): Promise<Submitted | { kind: "refused"; problem: Problem; health: null }> {
+  const engine = engineOf(env, partition);
+  const abandon = () => afterwards(engine.abandon(submission.token).catch(() => undefined));
+  signal.addEventListener("abort", abandon);
+  try {
+    // Who left before this has no event to come.
+    signal.throwIfAborted();
+    return await engine.submit(submission);
+  } catch (error) {
+    if (!(error instanceof ObjectUnreachable)) throw error;
+    return { kind: "refused", problem: ENGINE_SILENT, health: null };
+  } finally {
+    signal.removeEventListener("abort", abandon);
+  }
+}
+
+/** A tenant's command after at most `waitMs` for its end; null for what is not its own. */
+export async function readCommand(
+  env: Env,
+  config: Config,
+  tenant: string,
+  commandId: string,
+  waitMs: number,
+): Promise<CommandView | null> {
+  const engine = holderOf(env, config, commandId);
+  return engine && (await engine.command(tenant, commandId, waitMs));
+}
+
+export async function cancelCommand(env: Env, config: Config, tenant: string, commandId: string): Promise<Cancelled> {
+  const engine = holderOf(env, config, commandId);
+  return engine ? await engine.cancel(tenant, commandId) : "not_found";
+}
+
+/** The object that knows a key. A key of no partition of ours opens no object. */
+export function holderOf(env: Env, config: Config, key: string): Calls<CommandEngine> | null {
+  const partition = parseKey(key)?.partition;
+  return partition === undefined || partition >= config.ENGINE_PARTITIONS ? null : engineOf(env, partition);
+}
+
+/** Every partition, in order. */
+export function allEngines(env: Env, config: Config): Calls<CommandEngine>[] {
+  return Array.from({ length: config.ENGINE_PARTITIONS }, (_, partition) => engineOf(env, partition));
+}
+
+/** @param edgeRefusals what this isolate refused without asking; told to one partition, so that it is counted once */
+export async function engineStatus(
+  env: Env,
+  config: Config,
+  edgeRefusals: Readonly<Record<string, number>>,
+): Promise<EngineStatus> {
+  const parts = allEngines(env, config).map((engine, n) => engine.status(n === 0 ? edgeRefusals : {}));
+  return addStatus(await Promise.all(parts));
+}
+
+/** Dead letters of all partitions: oldest first within each, partition by partition. */
+export async function listDeadLetters(
+  env: Env,
+  config: Config,
+  limit: number,
+  after: string | null,
+): Promise<CommandView[]> {
+  const from = after === null ? 0 : (parseKey(after)?.partition ?? 0);
+  const found: CommandView[] = [];
+  for (const [partition, engine] of allEngines(env, config).entries()) {
+    if (partition < from || found.length >= limit) continue;
+    found.push(...(await engine.deadLetters(limit - found.length, partition === from ? after : null)));
+  }
+  return found;
+}
+
+/** The limits in force, which are each partition's own; in flight of all of them. */
+export async function flowReport(env: Env, config: Config): Promise<FlowReport> {
+  const [first, ...others] = await Promise.all(allEngines(env, config).map((engine) => engine.flowSettings()));
+  if (first === undefined) throw new Error("there is at least one partition");
+  return { ...first, inFlight: others.reduce((sum, { inFlight }) => sum + inFlight, first.inFlight) };
+}
+
+/** The same change in every partition: each checks it alike, so it is taken by all or refused by all. */
+export async function changeFlowEverywhere(env: Env, config: Config, change: FlowChange): Promise<FlowChecked> {
+  const [first] = await Promise.all(allEngines(env, config).map((engine) => engine.changeFlow(change)));
+  if (first === undefined) throw new Error("there is at least one partition");
+  return first;
+}
+
+/** Whether every engine answers. */
+export async function enginesReady(env: Env, config: Config): Promise<boolean> {
+  try {
+    await flowReport(env, config);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { z } from "@hono/zod-openapi";
+import type { Config } from "../../config.ts";
+import { RETRY_AFTER_UNKNOWN_SECONDS } from "../../core/pace.ts";
+import type { Problem } from "../../core/problem.ts";
+import { holderOf, listDeadLetters } from "../../durable/engines.ts";
+import { type Api, endpoint } from "../endpoint.ts";
+import { auditEngine } from "../engine-audit.ts";
+import { problem } from "../problem.ts";
+
+/** `/admin/dead-letters`: commands that could not be run. An operator looks, drops them, or sends them again. */
+
+const command = z.object({ commandId: z.string() }).loose().openapi("DeadLetter");
+const path = z.object({ id: z.string().max(64) });
+const page = z.object({
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  after: z.string().max(64).optional(),
+});
+
+export function registerDeadLetters(api: Api, config: Config): void {
+  registerReads(api, config);
+  registerWrites(api, config);
+}
+
+function registerReads(api: Api, config: Config): void {
+  endpoint(
+    api,
+    {
+      method: "get",
+      path: "/admin/dead-letters",
+      summary: "Commands that could not be run, oldest first",
+      tags: ["admin"],
+      query: page,
+      responses: {
+        200: {
+          description: "A page; `next` is the `after` of the next one, where there is one",
+          schema: z.object({ deadLetters: z.array(command), next: z.string().optional() }),
+        },
+      },
+    },
+    async (c, { query }) => {
+      const deadLetters = await listDeadLetters(c.env, config, query.limit, query.after ?? null);
+      const last = deadLetters.length === query.limit ? deadLetters.at(-1)?.commandId : undefined;
+      return c.json({ deadLetters, ...(last === undefined ? {} : { next: last }) });
+    },
+  );
+  endpoint(
+    api,
+    {
+      method: "get",
+      path: "/admin/dead-letters/{id}",
+      summary: "One dead letter",
+      tags: ["admin"],
+      params: path,
+      responses: { 200: { description: "It", schema: command } },
+    },
+    async (c, { params }) => {
+      const letter = await holderOf(c.env, config, params.id)?.deadLetter(params.id);
+      return letter ? c.json(letter) : problem(c, unknownLetter(params.id));
+    },
+  );
+}
+
+function registerWrites(api: Api, config: Config): void {
+  endpoint(
+    api,
+    {
+      method: "delete",
+      path: "/admin/dead-letters/{id}",
+      summary: "Take it off the list; its command stays dead",
+      tags: ["admin"],
+      params: path,
+      responses: { 204: { description: "Gone" } },
+    },
+    async (c, { params }) => {
+      const engine = holderOf(c.env, config, params.id);
+      if (!(await engine?.deadLetter(params.id))) return problem(c, unknownLetter(params.id));
+      await auditEngine(c, "dead-letter.delete", { id: params.id });
+      return (await engine?.dropDeadLetter(params.id)) ? c.body(null, 204) : problem(c, unknownLetter(params.id));
+    },
+  );
+  endpoint(
+    api,
+    {
+      method: "post",
+      path: "/admin/dead-letters/{id}/redrive",
+      summary: "Send it again, under the same id",
+      tags: ["admin"],
+      params: path,
+      responses: { 202: { description: "Queued again", schema: command } },
+    },
+    async (c, { params }) => {
+      const engine = holderOf(c.env, config, params.id);
+      if (!(await engine?.deadLetter(params.id))) return problem(c, unknownLetter(params.id));
+      await auditEngine(c, "dead-letter.redrive", { id: params.id });
+      const redriven = await engine?.redrive(params.id);
+      if (redriven === undefined || redriven === "not_found") return problem(c, unknownLetter(params.id));
+      return redriven === "full" ? problem(c, NO_ROOM) : c.json(redriven, 202);
+    },
+  );
+}
+
+const NO_ROOM: Problem = {
+  code: "queue_full",
+  detail: "The command queue has no room for it now. It stays a dead letter.",
+  retryAfterSeconds: RETRY_AFTER_UNKNOWN_SECONDS,
+};
+
+function unknownLetter(id: string): Problem {
+  return { code: "not_found", detail: `There is no dead letter ${JSON.stringify(id)}.` };
+}

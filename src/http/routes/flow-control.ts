@@ -1,0 +1,77 @@
+import { z } from "@hono/zod-openapi";
+import type { Config } from "../../config.ts";
+import { ALGORITHMS, changeFlow, type FlowChange } from "../../core/flow-control/settings.ts";
+import { changeFlowEverywhere, flowReport } from "../../durable/engines.ts";
+import { invalidFields } from "../body.ts";
+import { forgetEngine } from "../edge.ts";
+import { type Api, endpoint } from "../endpoint.ts";
+import { auditEngine } from "../engine-audit.ts";
+import { problem } from "../problem.ts";
+
+/**
+ * `/admin/flow-control`: the engine's limits, read and changed while it runs. What a parameter may be is core's to say;
+ * a change is checked whole before any of it is made or audited.
+ */
+
+const writeRate = z.strictObject({
+  perSecond: z.int().min(1).max(1_000_000),
+  burst: z.int().min(1).max(1_000_000),
+  warmUpSeconds: z.int().min(0).max(86_400).default(0),
+});
+
+const settings = z
+  .strictObject({
+    bound: z.int().min(1).max(1_000_000),
+    boundBytes: z
+      .int()
+      .min(1024)
+      .max(64 * 1024 * 1024),
+    enqueueWaitMs: z.int().min(0).max(60_000),
+    algorithm: z.enum(ALGORITHMS),
+    windowed: z.boolean(),
+    parameters: z.record(z.string(), z.unknown()),
+    writeRate: writeRate.nullable(),
+  })
+  .openapi("FlowSettings");
+const report = settings.extend({ limit: z.number().nullable(), inFlight: z.int() }).openapi("FlowControl");
+
+export function registerFlowControl(api: Api, config: Config): void {
+  const responses = { 200: { description: "The limits in force, and what they come to now", schema: report } };
+  endpoint(
+    api,
+    { method: "get", path: "/admin/flow-control", summary: "The engine's limits", tags: ["admin"], responses },
+    async (c) => c.json(await flowReport(c.env, config)),
+  );
+  endpoint(
+    api,
+    {
+      method: "patch",
+      path: "/admin/flow-control",
+      summary: "Change the engine's limits while it runs; a bad change is refused whole",
+      tags: ["admin"],
+      body: settings
+        .partial()
+        .refine((change) => (change.boundBytes ?? config.BODY_BYTES_MAX) >= config.BODY_BYTES_MAX, {
+          path: ["boundBytes"],
+          message: `must hold at least one body of ${config.BODY_BYTES_MAX} bytes`,
+        }),
+      responses,
+    },
+    async (c, { body }) => {
+      const change = given(body);
+      const checked = changeFlow(await flowReport(c.env, config), change);
+      if (!checked.ok) return problem(c, invalidFields(checked.faults, "body"));
+      await auditEngine(c, "flow-control.change", JSON.parse(JSON.stringify(change)));
+      const made = await changeFlowEverywhere(c.env, config, change);
+      // Somebody else's change came in between and the two do not go together.
+      if (!made.ok) return problem(c, invalidFields(made.faults, "body"));
+      forgetEngine();
+      return c.json(await flowReport(c.env, config));
+    },
+  );
+}
+
+/** The members that were given: an absent one stays as it is. */
+function given(change: { [K in keyof FlowChange]?: FlowChange[K] | undefined }): FlowChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}

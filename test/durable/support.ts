@@ -1,0 +1,93 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+import type { CommandView } from "../../src/core/command.ts";
+import type { Intent } from "../../src/core/intents.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import type { Submitted } from "../../src/durable/admission.ts";
+import type { CommandEngine } from "../../src/durable/command-engine.ts";
+import type { EngineStatus } from "../../src/durable/engine-status.ts";
+import type { Calls } from "../../src/durable/stubs.ts";
+
+/** Engine objects for tests, each with storage of its own, and what a test does with one. */
+
+export type Engine = DurableObjectStub<CommandEngine>;
+
+export const DEPLOY: JsonObject = { processId: "order", tasks: [{ type: "pay" }] };
+export const CREATE: JsonObject = { processId: "order" };
+
+let engines = 0;
+let tokens = 0;
+
+export function newEngine(): Engine {
+  engines += 1;
+  return env.COMMAND_ENGINE.get(env.COMMAND_ENGINE.idFromName(`engine:${engines}`));
+}
+
+/** The same object, called anew: a stub that has seen its object die is of no more use. */
+export function again(engine: Engine): Engine {
+  return env.COMMAND_ENGINE.get(engine.id);
+}
+
+/** The object's methods as the product calls them; the platform's own types give up on recursive JSON. */
+export function calls(engine: Engine): Calls<CommandEngine> {
+  return engine as unknown as Calls<CommandEngine>;
+}
+
+/** The token of the last submission. */
+export function lastToken(): string {
+  return `token-${tokens}`;
+}
+
+export async function submit(
+  engine: Engine,
+  intent: Intent,
+  payload: JsonObject,
+  tenant = "tenant:t",
+): Promise<Submitted> {
+  const text = JSON.stringify(payload);
+  tokens += 1;
+  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, token: lastToken() });
+}
+
+export async function accepted(
+  engine: Engine,
+  intent: Intent,
+  payload: JsonObject,
+  tenant?: string,
+): Promise<CommandView> {
+  const submitted = await submit(engine, intent, payload, tenant);
+  if (submitted.kind !== "accepted") throw new Error(`refused: ${JSON.stringify(submitted.problem)}`);
+  return submitted.command;
+}
+
+export async function read(
+  engine: Engine,
+  commandId: string,
+  tenant = "tenant:t",
+  waitMs = 0,
+): Promise<CommandView | null> {
+  return await calls(engine).command(tenant, commandId, waitMs);
+}
+
+export async function status(engine: Engine): Promise<EngineStatus> {
+  return await calls(engine).status({});
+}
+
+/** An engine with one process, this bound, and no limit on what is in flight. */
+export async function deployed(bound = 100, enqueueWaitMs = 0): Promise<Engine> {
+  const engine = newEngine();
+  await engine.changeFlow({ bound, enqueueWaitMs, algorithm: "none" });
+  await accepted(engine, "DEPLOYMENT:CREATE", DEPLOY);
+  return engine;
+}
+
+/** Moves the faked clock on from inside the object: a timer's work must run in the object that set it. */
+export function advance(object: Engine, ms: number): Promise<unknown> {
+  return runInDurableObject(object, () => vi.advanceTimersByTimeAsync(ms));
+}
+
+/** Lets calls that are under way reach the object: turns of the event loop, not time. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
+}
