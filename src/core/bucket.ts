@@ -82,6 +82,11 @@ export function charge(bucket: Bucket, grains: Grains, cost: number): Bucket {
   return { ...bucket, debt: bucket.debt + cost * grains.perToken };
 }
 
+/** A settled bucket after a cost that was charged is given back: what it paid for was refused by somebody else. */
+export function refund(bucket: Bucket, grains: Grains, cost: number): Bucket {
+  return { ...bucket, debt: Math.max(0, bucket.debt - cost * grains.perToken) };
+}
+
 /** The bucket after a cost that is counted but never refused: it empties the bucket and goes no further. */
 export function chargeUpToBurst(bucket: Bucket, grains: Grains, cost: number): Bucket {
   const debt = Math.max(bucket.debt, Math.min(grains.burst, bucket.debt + cost * grains.perToken));

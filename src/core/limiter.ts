@@ -6,6 +6,7 @@ import {
   chargeUpToBurst,
   fullBucket,
   msUntilFull,
+  refund,
   remainingTokens,
   settle,
   weigh,
@@ -106,6 +107,27 @@ export function count(
 ): { decision: Decision; next: Buckets } {
   const next = chargeAll(settleAll(buckets, limits, nowMs), limits, cost, nowMs, chargeUpToBurst);
   return { decision: { outcome: "allowed", reports: reportAll(next, limits, nowMs) }, next };
+}
+
+/**
+ * What {@link decide} would say to a cost, charging nothing: for a caller that is refused anyway, further on, and must
+ * hear of its own limit first.
+ */
+export function judge(buckets: Buckets, limits: CompiledLimits, cost: number, nowMs: number): Decision {
+  const { decision } = decide(buckets, limits, cost, nowMs);
+  if (decision.outcome !== "allowed") return decision;
+  return { outcome: "allowed", reports: reportAll(settleAll(buckets, limits, nowMs), limits, nowMs) };
+}
+
+/** Gives back what {@link decide} or {@link count} charged. Never more than is owed. */
+export function giveBack(
+  buckets: Buckets,
+  limits: CompiledLimits,
+  cost: number,
+  nowMs: number,
+): { reports: readonly PolicyReport[]; next: Buckets } {
+  const next = chargeAll(settleAll(buckets, limits, nowMs), limits, cost, nowMs, refund);
+  return { reports: reportAll(next, limits, nowMs), next };
 }
 
 function refuse(

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { Decision } from "../core/limiter.ts";
+import type { Decision, PolicyReport } from "../core/limiter.ts";
 import type { Limits } from "../core/policy.ts";
 import { type Caller, callerKey } from "../identity/caller.ts";
 import type { CommandEngine } from "./command-engine.ts";
@@ -64,7 +64,7 @@ export async function checkCaller(
   env: Env,
   config: Config,
   caller: Caller,
-  request: { cost: number; critical: boolean },
+  request: { cost: number; critical: boolean; judgeOnly?: boolean },
 ): Promise<CheckAnswer> {
   const limiter = limiterOf(env, callerKey(caller));
   const ask = () => limiter.check({ ...request, limits: caller.limits });
@@ -88,6 +88,20 @@ async function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Prom
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Gives a caller back what it was charged for a request that was refused further on.
+ *
+ * @returns how its policies stand now; null when its limiter does not answer: the refusal must not wait for it
+ */
+export async function refundCaller(
+  env: Env,
+  config: Config,
+  caller: Caller,
+  cost: number,
+): Promise<readonly PolicyReport[] | null> {
+  return await answeredInTime(() => limiterOf(env, callerKey(caller)).refund(cost), config.LIMITER_TIMEOUT_MS);
 }
 
 /** Tells a tenant's object its limits. They hold from the next request on; the newest version wins there. */

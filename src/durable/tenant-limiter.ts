@@ -9,6 +9,9 @@ import {
   criticalCeiling,
   type Decision,
   decide,
+  giveBack,
+  judge,
+  type PolicyReport,
 } from "../core/limiter.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
 import { loadLimiter, prepareLimiter, saveBucket, saveState, type Usage } from "./limiter-store.ts";
@@ -23,6 +26,8 @@ export interface LimiterRequest {
   readonly cost: number;
   /** A critical command: counted, and refused only past the ceiling against floods. */
   readonly critical: boolean;
+  /** The request is refused further on whatever this says: judge it, and charge nothing. */
+  readonly judgeOnly?: boolean;
   /** What the caller knows of this tenant's limits; the newest version that the object has seen holds. */
   readonly limits: Limits | null;
 }
@@ -58,6 +63,7 @@ export class TenantLimiter extends DurableObject<Env> {
   check(request: LimiterRequest): Decision {
     const nowMs = Date.now();
     if (request.limits !== null && request.limits.version > this.#limits.version) this.#adopt(request.limits, nowMs);
+    if (request.judgeOnly) return judge(this.#buckets, this.#tenantLimits, request.cost, nowMs);
     const decision = request.critical ? this.#checkCritical(request.cost, nowMs) : this.#check(request.cost, nowMs);
     if (request.cost === 0) return decision;
     if (decision.outcome === "allowed") {
@@ -66,6 +72,18 @@ export class TenantLimiter extends DurableObject<Env> {
       this.#planFlush(nowMs);
     } else this.#usage = { ...this.#usage, refused: this.#usage.refused + 1 };
     return decision;
+  }
+
+  /**
+   * Gives back what was charged for a request that was then refused further on. What is written stays ahead of it.
+   *
+   * @returns how the policies stand now
+   */
+  refund(cost: number): readonly PolicyReport[] {
+    const { reports, next } = giveBack(this.#buckets, this.#tenantLimits, cost, Date.now());
+    this.#buckets = next;
+    this.#usage = { ...this.#usage, admitted: Math.max(0, this.#usage.admitted - 1) };
+    return reports;
   }
 
   /** An admin write: these limits hold from the next request on, if they are the newest. */

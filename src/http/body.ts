@@ -17,7 +17,8 @@ export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
 export async function readJson(request: Request, bytesMax: number): Promise<Read<unknown>> {
   const declared = Number(request.headers.get("Content-Length") ?? 0);
   if (declared > bytesMax) return refuse(tooLarge(bytesMax));
-  const bytes = await readBounded(request.body, bytesMax);
+  const bytes = await readBounded(request.body, bytesMax).catch(() => "broken" as const);
+  if (bytes === "broken") return refuse(badBody("the body broke off"));
   if (bytes === null) return refuse(tooLarge(bytesMax));
   if (bytes.byteLength === 0) return { ok: true, value: undefined };
   const text = decodeUtf8(bytes);

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { FieldFault } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields, readJson } from "./body.ts";
-import { problem } from "./problem.ts";
+import { PROBLEM_RESPONSE, problem } from "./problem.ts";
 
 /**
  * One route: its schemas are what checks a request and what the API document shows, so the two cannot differ.
@@ -19,6 +19,8 @@ interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodTyp
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** What the document shows as the body, where the check has more steps than one schema. */
+  readonly documentedBody?: z.ZodType;
   /** What a success answers: description, and the schema of its JSON where it has a body. */
   readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType }>>;
 }
@@ -94,8 +96,11 @@ export function fieldFaults(issues: z.core.$ZodIssue[], prefix: readonly Propert
   const others = issues
     .filter((issue) => issue.code !== "unrecognized_keys")
     .map((issue) => ({ path: dotted([...prefix, ...issue.path]), message: plain(issue.message) }));
-  return [...unknown, ...others];
+  return [...unknown, ...others].slice(0, FAULTS_MAX);
 }
+
+/** A body can have more faults than anybody reads; an answer must not be larger than what it answers. */
+const FAULTS_MAX = 20;
 
 /** zod says of an absent member that it received undefined, which no JSON holds. */
 function plain(message: string): string {
@@ -112,6 +117,7 @@ const PATH_LENGTH_MAX = 200;
 function routeConfig<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
   shape: Shape<P, Q, B>,
 ): RouteConfig {
+  const body = shape.documentedBody ?? shape.body;
   const responses = Object.entries(shape.responses).map(([status, { description, schema }]) => [
     status,
     schema === undefined ? { description } : { description, content: { "application/json": { schema } } },
@@ -124,8 +130,8 @@ function routeConfig<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
     request: {
       ...(shape.params === undefined ? {} : { params: shape.params }),
       ...(shape.query === undefined ? {} : { query: shape.query }),
-      ...(shape.body === undefined ? {} : { body: { content: { "application/json": { schema: shape.body } } } }),
+      ...(body === undefined ? {} : { body: { content: { "application/json": { schema: body } } } }),
     },
-    responses: Object.fromEntries(responses),
+    responses: { ...Object.fromEntries(responses), default: PROBLEM_RESPONSE },
   };
 }

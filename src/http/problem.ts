@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Problem, type ProblemCode, WIRE } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
@@ -15,6 +16,28 @@ interface ProblemBody {
   readonly retryAfterSeconds?: number;
   readonly errors?: ReadonlyArray<{ path: string; message: string }>;
 }
+
+/** Every answer that is no success, as the API document shows it. */
+export const PROBLEM_RESPONSE = {
+  description: "What is said instead of yes; `code` says what to do. 429 and 503 carry `Retry-After`",
+  content: {
+    "application/problem+json": {
+      schema: z
+        .object({
+          type: z.string(),
+          title: z.string(),
+          status: z.int(),
+          detail: z.string(),
+          instance: z.string(),
+          code: z.enum(Object.keys(WIRE)),
+          "violated-policies": z.array(z.string()).optional(),
+          retryAfterSeconds: z.int().optional(),
+          errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+        })
+        .openapi("Problem"),
+    },
+  },
+};
 
 /** Makes the answer to a problem. `429` and `503` carry `Retry-After` where there is a time to come back. */
 export function problem(c: Context<AppEnv>, fault: Problem): Response {

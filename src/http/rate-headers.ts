@@ -12,10 +12,12 @@ export function setRateHeaders(c: Context<AppEnv>, reports: readonly PolicyRepor
   c.header("RateLimit", writeLimitHeader(serviceLimits(reports)));
   c.header("X-RateLimit-Limit", String(tight.limit));
   c.header("X-RateLimit-Remaining", String(tight.remaining));
-  if (tight.resetSeconds !== null) {
-    c.header("X-RateLimit-Reset", String(Math.ceil(c.var.nowMs / 1000) + tight.resetSeconds));
-  }
+  const resetAt = tight.resetSeconds === null ? NEVER : Math.ceil(c.var.nowMs / 1000) + tight.resetSeconds;
+  c.header("X-RateLimit-Reset", String(resetAt));
 }
+
+/** What never comes back does so at the end of the year 9999, the last moment that a date can be written. */
+const NEVER = 253_402_300_799;
 
 /** A refusal of layer 1 as a problem. Says which policy refused and when a new try makes sense. */
 export function rateProblem(decision: Exclude<Decision, { outcome: "allowed" }>, cost: number): Problem {

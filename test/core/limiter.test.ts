@@ -7,6 +7,8 @@ import {
   criticalCeiling,
   type Decision,
   decide,
+  giveBack,
+  judge,
   tightest,
 } from "../../src/core/limiter.ts";
 import { type Limits, type Policy, tokenBucketPolicy } from "../../src/core/policy.ts";
@@ -98,6 +100,46 @@ describe("all policies together, or none", () => {
         }
       }),
     );
+  });
+});
+
+describe("a charge that is given back", () => {
+  test("leaves no more than there would be without it, whatever happened in between", () => {
+    const step = fc.tuple(fc.nat(5_000), fc.integer({ min: 1, max: 20 }));
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 20 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.nat(20_000),
+        (steps, cost, wait) => {
+          const limits = compileLimits(limitsOf({ burst: 30, ratePerSecond: { tokens: 3, perSeconds: 1 } }));
+          let buckets: Buckets = new Map();
+          let at = T0;
+          for (const [gap, spent] of steps) {
+            at += gap;
+            buckets = decide(buckets, limits, spent, at).next;
+          }
+          const charged = decide(buckets, limits, cost, at);
+          if (charged.decision.outcome !== "allowed") return;
+          const given = giveBack(charged.next, limits, cost, at + wait).next;
+          const never = decide(buckets, limits, 0, at + wait).next;
+          expect(given.get("requests")?.debt).toBeGreaterThanOrEqual(never.get("requests")?.debt ?? 0);
+        },
+      ),
+    );
+  });
+
+  test("is given back whole when it is given back at once", () => {
+    const limits = compileLimits(limitsOf({ burst: 30, ratePerSecond: { tokens: 3, perSeconds: 1 } }));
+    const { next } = decide(new Map(), limits, 7, T0);
+    expect(giveBack(next, limits, 7, T0).reports).toMatchObject([{ remaining: 30 }]);
+  });
+
+  test("a judgement says what a decision would, and charges nothing", () => {
+    const limits = compileLimits(limitsOf({ burst: 3, ratePerSecond: { tokens: 1, perSeconds: 1 } }));
+    expect(judge(new Map(), limits, 3, T0)).toMatchObject({ outcome: "allowed", reports: [{ remaining: 3 }] });
+    const { next } = decide(new Map(), limits, 3, T0);
+    expect(judge(next, limits, 1, T0)).toMatchObject({ outcome: "rate_limited", retryAfterSeconds: 1 });
   });
 });
 

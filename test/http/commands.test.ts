@@ -159,6 +159,27 @@ describe("a paused engine", () => {
     vi.useRealTimers();
   });
 
+  test("what is refused further on charges nothing, at the edge or at the engine, and counts as not admitted", async () => {
+    const thrifty = await newTenant("thrifty", { requestsPerSecond: 0, burstSize: 10 });
+    const left = async () =>
+      (await call<{ policies: { remaining: number }[] }>("GET", "/v1/limits", thrifty)).body.policies[0];
+    await call("PATCH", "/admin/flow-control", ADMIN, { bound: 1, enqueueWaitMs: 0 });
+    await call("POST", "/admin/engine/pause", ADMIN, {});
+    const answers = [];
+    for (let n = 0; n < 8; n++) {
+      answers.push((await call("POST", "/v1/commands", thrifty, CREATE)).status);
+      // Forgotten at the edge now and then, so that the engine itself has to refuse.
+      if (n % 3 === 0) await call("POST", "/admin/engine/pause", ADMIN, {});
+    }
+    expect(answers).toEqual([202, ...new Array(7).fill(503)]);
+    expect(await left()).toMatchObject({ remaining: 9 });
+    expect((await call("GET", "/admin/tenants/thrifty/usage", ADMIN)).body).toMatchObject({ admitted: 1 });
+    const spent = await newTenant("spent too", { requestsPerSecond: 0, burstSize: 0 });
+    expect((await call("POST", "/v1/commands", spent, CREATE)).status).toBe(422);
+    await call("PATCH", "/admin/flow-control", ADMIN, { bound: 10_000, enqueueWaitMs: 5_000 });
+    await call("POST", "/admin/engine/resume", ADMIN);
+  });
+
   test("a caller that hangs up while it waits for room takes no place", async () => {
     await call("PATCH", "/admin/flow-control", ADMIN, { bound: 1, enqueueWaitMs: 60_000 });
     await call("POST", "/admin/engine/pause", ADMIN, {});
@@ -288,6 +309,41 @@ describe("bad input is named, saves nothing and charges nothing", () => {
     },
   );
 
+  test("a member named __proto__ is an unknown field like any other", async () => {
+    const body = '{"intent":"JOB:ACTIVATE","payload":{"type":"x","__proto__":1}}';
+    expect(await call("POST", "/v1/commands", acme, body)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: "payload.__proto__" }] },
+    });
+  });
+
+  test("a body with thousands of faults gets an answer of twenty", async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field${n}`, 1]));
+    const { body } = await call<{ errors: unknown[] }>("POST", "/v1/commands", acme, { ...CREATE, ...unknown });
+    expect(body.errors).toHaveLength(20);
+  });
+
+  test("a body that breaks off is the caller's fault, not ours", async () => {
+    const response = await exports.default.fetch("https://gate.test/v1/commands", {
+      method: "POST",
+      headers: acme,
+      body: new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"intent":'));
+          controller.error(new Error("gone"));
+        },
+      }),
+    });
+    expect(response.status).toBe(400);
+  });
+
+  test("a path that is no percent-encoded UTF-8 is named", async () => {
+    expect(await call("PUT", "/admin/tenants/%FF", ADMIN, { tier: "free" })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: "path" }] },
+    });
+  });
+
   test("an unknown route is a problem too", async () => {
     expect(await call("GET", "/v1/nothing", acme)).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(await call("GET", "/nothing")).toMatchObject({ status: 404, body: { code: "not_found" } });
@@ -308,6 +364,7 @@ describe("every answer", () => {
     const described = Object.entries(body.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
+    expect(JSON.stringify(body)).toContain("jobKey");
     expect(described).toEqual(expect.arrayContaining(["post /v1/commands", "put /admin/tenants/{id}/limits"]));
   });
 

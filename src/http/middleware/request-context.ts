@@ -1,8 +1,24 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "../app-env.ts";
+import { problem } from "../problem.ts";
 
 /** What a caller may choose as a request id: short, printable, harmless in a log line. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+const UNREADABLE_PATH = {
+  code: "invalid_request",
+  detail: "The path is not percent-encoded UTF-8.",
+  errors: [{ path: "path", message: "is not percent-encoded UTF-8" }],
+} as const;
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** First of all middleware: takes the time once, names the request, and puts the name on the answer. */
 export function requestContext(): MiddlewareHandler<AppEnv> {
@@ -11,6 +27,8 @@ export function requestContext(): MiddlewareHandler<AppEnv> {
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set("requestId", requestId);
     c.set("nowMs", Date.now());
+    c.header("X-Request-Id", requestId);
+    if (!isDecodable(new URL(c.req.url).pathname)) return problem(c, UNREADABLE_PATH);
     await next();
     c.header("X-Request-Id", requestId);
   };

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import type { Decision } from "../../core/limiter.ts";
-import { checkCaller } from "../../durable/stubs.ts";
+import { checkCaller, refundCaller } from "../../durable/stubs.ts";
 import type { AppEnv } from "../app-env.ts";
 import { countRefusal } from "../edge.ts";
 import { problem } from "../problem.ts";
@@ -16,7 +16,7 @@ const LIMITER_RETRY_SECONDS = 1;
 export async function limitTenant(
   c: Context<AppEnv>,
   config: Config,
-  request: { cost: number; critical: boolean },
+  request: { cost: number; critical: boolean; judgeOnly?: boolean },
 ): Promise<Decision | Response> {
   const answer = await checkCaller(c.env, config, c.var.caller, request);
   if (answer.kind === "unavailable") {
@@ -27,11 +27,17 @@ export async function limitTenant(
   return answer.decision;
 }
 
+/** Takes back the charge of a request that a later layer refused: a refusal charges nothing. */
+export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number): Promise<void> {
+  const reports = await refundCaller(c.env, config, c.var.caller, cost);
+  if (reports !== null) setRateHeaders(c, reports);
+}
+
 /** As {@link limitTenant}, for a route that a refusal ends. Null: go on. */
 export async function refuseOverLimit(
   c: Context<AppEnv>,
   config: Config,
-  request: { cost: number; critical: boolean },
+  request: { cost: number; critical: boolean; judgeOnly?: boolean },
 ): Promise<Response | null> {
   const decision = await limitTenant(c, config, request);
   if (decision instanceof Response) return decision;

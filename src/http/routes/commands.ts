@@ -12,13 +12,16 @@ import type { AppEnv } from "../app-env.ts";
 import { invalidFields, isJsonObject } from "../body.ts";
 import { countRefusal, gateRefusal, hearEngine } from "../edge.ts";
 import { type Api, endpoint, fieldFaults } from "../endpoint.ts";
-import { refuseOverLimit } from "../middleware/tenant-limit.ts";
+import { refundTenant, refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 
 /** `/v1/commands`: a command's way through the three layers, and what became of it. */
 
 /** How long a request may be held open for a command's end, in seconds. */
 export const WAIT_SECONDS_MAX = 60;
+
+/** Every command costs its tenant one token. */
+const COMMAND_COST = 1;
 
 const commandView = z
   .object({
@@ -46,7 +49,9 @@ const accepted = z
   })
   .openapi("Accepted");
 
-const newCommand = z.strictObject({ intent: z.enum(INTENTS), payload: z.record(z.string(), z.unknown()).default({}) });
+// The object itself is passed on, with every member that it has: copying schemas lose a member named __proto__.
+const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" });
+const newCommand = z.strictObject({ intent: z.enum(INTENTS), payload: jsonObject.default({}) });
 const commandPath = z.object({ id: z.string().max(64) });
 const waitQuery = z.object({
   wait: z
@@ -65,6 +70,9 @@ export function registerCommands(api: Api, config: Config): void {
       summary: "Send a command",
       tags: ["commands"],
       body: newCommand,
+      documentedBody: z.union(
+        INTENTS.map((intent) => z.object({ intent: z.literal(intent), payload: payloadSchemas[intent] })),
+      ),
       responses: {
         200: { description: "It ended within `Prefer: wait=N` seconds", schema: commandView },
         202: { description: "Accepted, and on disk", schema: accepted },
@@ -118,12 +126,12 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   if ("code" in payload) return problem(c, payload);
   const critical = isCritical(body.intent);
 
-  const refused = await refuseOverLimit(c, config, { cost: 1, critical });
-  if (refused !== null) return refused;
-
   const tenant = callerKey(c.var.caller);
   const partition = partitionFor(config, tenant, payload.value);
+  // Layer 2 is asked first and answers second: what it refuses must hear of its own limit first, and not be charged.
   const gated = critical ? null : gateRefusal(partition, Date.now());
+  const refused = await refuseOverLimit(c, config, { cost: COMMAND_COST, critical, judgeOnly: gated !== null });
+  if (refused !== null) return refused;
   if (gated !== null) {
     countRefusal(gated.code);
     return problem(c, gated);
@@ -135,7 +143,10 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const { signal } = c.req.raw;
   const submitted = await submitCommand(c.env, partition, submission, signal, (task) => c.executionCtx.waitUntil(task));
   if (submitted.health !== null) hearEngine(partition, submitted.health, Date.now());
-  if (submitted.kind === "refused") return problem(c, submitted.problem);
+  if (submitted.kind === "refused") {
+    await refundTenant(c, config, COMMAND_COST);
+    return problem(c, submitted.problem);
+  }
 
   const { command } = submitted;
   const statusUrl = `/v1/commands/${command.commandId}`;
@@ -163,7 +174,7 @@ async function held(
   }
 }
 
-function checkPayload(intent: Intent, payload: Record<string, unknown>): Problem | { value: JsonObject } {
+function checkPayload(intent: Intent, payload: JsonObject): Problem | { value: JsonObject } {
   const parsed = payloadSchemas[intent].safeParse(payload);
   if (!parsed.success) return invalidFields(fieldFaults(parsed.error.issues, ["payload"]), "body");
   // What was parsed from JSON, checked and completed by a schema of plain data, is JSON.

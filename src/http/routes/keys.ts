@@ -16,7 +16,12 @@ const KEY_ID_LENGTH_MAX = 64;
 
 const keyBody = z
   .strictObject({
-    name: z.string().min(1).max(NAME_LENGTH_MAX).optional(),
+    name: z
+      .string()
+      .min(1)
+      .max(NAME_LENGTH_MAX)
+      .refine((name) => name.isWellFormed(), "must be well-formed Unicode")
+      .optional(),
     expiresAt: z.iso.datetime({ offset: true, error: "must be a time in ISO 8601 with its offset" }).optional(),
   })
   .default({})
