@@ -14,6 +14,8 @@ export interface EngineHealth {
   /** Null: the engine takes ordinary commands. */
   readonly refusing: OverloadCode | null;
   readonly retryAfterSeconds: number;
+  /** How long it will stay so at the least, in milliseconds, as far as its pace tells. */
+  readonly lastsMs: number;
 }
 
 /** Plain data for module scope. Undefined until something was heard: unknown is not full. */
@@ -23,8 +25,26 @@ export interface GateState {
   readonly atMs: number;
 }
 
-/** How old a refusal at the edge may be. */
+/** How old a refusal at the edge may be, whatever the engine says of how long it will be full. */
 export const GATE_INTERVAL_MS = 1000;
+/** More probes than this would be no relief for an engine that is full. */
+const GATE_INTERVAL_MIN_MS = 20;
+/** Nobody knows how soon a full engine without a pace has room: it is asked now and then. */
+const GATE_UNKNOWN_MS = 250;
+/** So much of what may be in flight should have left before it is worth asking. */
+const GATE_SHARE = 0.1;
+
+/**
+ * How long a full engine will stay full: until a tenth of its places is free again. A fast engine would otherwise stand
+ * idle while the edge still refuses for a second.
+ *
+ * @param places what may be in flight
+ * @param pacePerSecond null while there is none
+ */
+export function fullForMs(places: number, pacePerSecond: number | null): number {
+  if (pacePerSecond === null) return GATE_UNKNOWN_MS;
+  return Math.min(GATE_INTERVAL_MS, Math.max(GATE_INTERVAL_MIN_MS, (1000 * GATE_SHARE * places) / pacePerSecond));
+}
 
 export type GateVerdict =
   | { readonly verdict: "pass"; readonly next: GateState | undefined }
@@ -34,7 +54,7 @@ export type GateVerdict =
 export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
   if (state === undefined || state.health.refusing === null) return { verdict: "pass", next: state };
   // An answer may be heard after this request took its time, so a little "from the future" is fresh too.
-  const fresh = Math.abs(nowMs - state.atMs) < GATE_INTERVAL_MS;
+  const fresh = Math.abs(nowMs - state.atMs) < Math.min(GATE_INTERVAL_MS, state.health.lastsMs);
   if (!fresh) return { verdict: "pass", next: { health: state.health, atMs: nowMs } };
   return {
     verdict: "refuse",

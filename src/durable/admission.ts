@@ -1,6 +1,6 @@
 import { ceilDiv } from "../core/arithmetic.ts";
 import type { CommandView } from "../core/command.ts";
-import type { EngineHealth } from "../core/depth-gate.ts";
+import { type EngineHealth, fullForMs, GATE_INTERVAL_MS } from "../core/depth-gate.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
 import { queueRetryAfterSeconds } from "../core/pace.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
@@ -178,8 +178,17 @@ export class Admission {
   /** What the edge may go by for a moment: a state that lasts, and not the second of a write rate. */
   #health(nowMs: number): EngineHealth {
     const refusing = this.#refusing(nowMs);
-    if (refusing === null || refusing.code === "write_limit") return { refusing: null, retryAfterSeconds: 1 };
-    return { refusing: refusing.code, retryAfterSeconds: refusing.retryAfterSeconds };
+    if (refusing === null || refusing.code === "write_limit") {
+      return { refusing: null, retryAfterSeconds: 1, lastsMs: 0 };
+    }
+    const { code, retryAfterSeconds } = refusing;
+    return { refusing: code, retryAfterSeconds, lastsMs: this.#lastsMs(nowMs) };
+  }
+
+  #lastsMs(nowMs: number): number {
+    const { settings, pace, flow, queue } = this.#parts;
+    if (settings.paused) return GATE_INTERVAL_MS;
+    return fullForMs(Math.min(queue.bounds.count, flow.limit ?? queue.bounds.count), pace.perSecond(nowMs));
   }
 
   /** Seconds until so many commands have been worked on, by the pace that was measured. */

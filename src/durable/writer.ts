@@ -102,7 +102,7 @@ class Speed {
   take(nowMs: number): number {
     this.#bucket = settle(this.#bucket, this.#grains, nowMs);
     const weighed = weigh(this.#bucket, this.#grains, 1);
-    if (weighed.verdict === "later") return weighed.waitMs;
+    if (weighed.verdict === "later") return Math.max(weighed.waitMs, 1000 / BURSTS_PER_SECOND);
     this.#bucket = charge(this.#bucket, this.#grains, 1);
     return 0;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { GATE_INTERVAL_MS, gate, heard } from "../../src/core/depth-gate.ts";
+import { fullForMs, GATE_INTERVAL_MS, gate, heard } from "../../src/core/depth-gate.ts";
 
 const T0 = 1_700_000_000_000;
-const full = { refusing: "queue_full", retryAfterSeconds: 8 } as const;
+const full = { refusing: "queue_full", retryAfterSeconds: 8, lastsMs: 60_000 } as const;
 
 describe("the gate at the edge", () => {
   test("lets everything pass before it has heard anything: unknown is not full", () => {
@@ -37,8 +37,16 @@ describe("the gate at the edge", () => {
     expect(passed).toBe(0);
   });
 
+  test("refuses no longer than the engine will be full: a fast one must not stand idle", () => {
+    expect(fullForMs(200, 250)).toBe(80);
+    expect(fullForMs(10_000, 1)).toBe(GATE_INTERVAL_MS);
+    expect(fullForMs(10, 10_000)).toBe(20);
+    const state = heard({ ...full, lastsMs: fullForMs(200, 250) }, T0);
+    expect([gate(state, T0 + 79).verdict, gate(state, T0 + 80).verdict]).toEqual(["refuse", "pass"]);
+  });
+
   test("opens with the first answer that says there is room", () => {
-    const state = heard({ refusing: null, retryAfterSeconds: 1 }, T0);
+    const state = heard({ refusing: null, retryAfterSeconds: 1, lastsMs: 0 }, T0);
     expect(gate(state, T0 + 1).verdict).toBe("pass");
   });
 
