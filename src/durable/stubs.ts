@@ -32,6 +32,14 @@ function tenantLimiterOf(env: Env, tenant: string): Calls<TenantLimiter> {
   return limiterOf(env, callerKey({ kind: "tenant", tenant }));
 }
 
+/** What a request asks of its caller's limits. */
+export interface LimitRequest {
+  readonly cost: number;
+  readonly critical: boolean;
+  /** Whom the caller names: limits of scope `key` count it, and do not apply without. */
+  readonly key?: string | null;
+}
+
 export type CheckAnswer =
   | { readonly kind: "decided"; readonly decision: Decision; readonly degraded: boolean }
   | { readonly kind: "unavailable"; readonly detail: string };
@@ -44,10 +52,12 @@ export async function checkCaller(
   env: Env,
   config: Config,
   caller: Caller,
-  request: { cost: number; critical: boolean },
+  request: LimitRequest,
 ): Promise<CheckAnswer> {
+  const { cost, critical, key = null } = request;
   const limiter = limiterOf(env, callerKey(caller));
-  const ask = () => limiter.check({ ...request, limits: caller.limits });
+  const subjects = { credential: caller.credential, ip: caller.address, key };
+  const ask = () => limiter.check({ cost, critical, limits: caller.limits, subjects });
   const decision = await answeredInTime(ask, config.LIMITER_TIMEOUT_MS);
   if (decision !== null) return { kind: "decided", decision, degraded: false };
   console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));

@@ -39,12 +39,10 @@ async function check(stub: DurableObjectStub<TenantLimiter>, cost: number, limit
 
 async function rows(stub: DurableObjectStub<TenantLimiter>): Promise<string> {
   return await runInDurableObject(stub, (_object, state) => {
-    const tables = state.storage.sql
-      .exec("SELECT name FROM sqlite_master WHERE name IN ('state', 'buckets')")
-      .toArray();
+    const tables = state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name IN ('state', 'meters')").toArray();
     if (tables.length === 0) return "none";
     const read = (table: string) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray();
-    return JSON.stringify([read("buckets"), read("state")]);
+    return JSON.stringify([read("meters"), read("state")]);
   });
 }
 

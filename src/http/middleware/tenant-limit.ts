@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import type { Decision } from "../../core/limiter.ts";
-import { checkCaller } from "../../durable/stubs.ts";
+import { checkCaller, type LimitRequest } from "../../durable/stubs.ts";
 import type { AppEnv } from "../app-env.ts";
 import { countRefusal } from "../edge.ts";
 import { problem } from "../problem.ts";
@@ -16,7 +16,7 @@ const LIMITER_RETRY_SECONDS = 1;
 export async function limitTenant(
   c: Context<AppEnv>,
   config: Config,
-  request: { cost: number; critical: boolean },
+  request: LimitRequest,
 ): Promise<Decision | Response> {
   const answer = await checkCaller(c.env, config, c.var.caller, request);
   if (answer.kind === "unavailable") {
@@ -31,7 +31,7 @@ export async function limitTenant(
 export async function refuseOverLimit(
   c: Context<AppEnv>,
   config: Config,
-  request: { cost: number; critical: boolean },
+  request: LimitRequest,
 ): Promise<Response | null> {
   const decision = await limitTenant(c, config, request);
   if (decision instanceof Response) return decision;
