@@ -7,6 +7,18 @@ export function ceilDiv(a: number, b: number): number {
   return a - quotient * b > 0 ? quotient + 1 : quotient;
 }
 
+/** ⌊a ÷ b⌋ for a ≥ 0, b > 0, exact where the floating-point quotient would round up to a whole number. */
+export function floorDiv(a: number, b: number): number {
+  const quotient = Math.floor(a / b);
+  return quotient * b > a ? quotient - 1 : quotient;
+}
+
+/** ⌈a × b ÷ c⌉ for a, b ≥ 0, c > 0, exact whatever the size of the product. The result must be a safe integer. */
+export function mulDivCeil(a: number, b: number, c: number): number {
+  const divisor = BigInt(c);
+  return Number((BigInt(a) * BigInt(b) + divisor - 1n) / divisor);
+}
+
 /** Greatest common divisor; gcd(0, n) = n. */
 export function gcd(a: number, b: number): number {
   let [x, y] = [a, b];

@@ -1,42 +1,48 @@
 import { ceilDiv } from "./arithmetic.ts";
-import type { Grains } from "./policy.ts";
+import { steadyTime } from "./clock.ts";
+import type { Rule, Verdict } from "./meter.ts";
+import { type Grains, grainsOf, type TokenBucketPolicy } from "./policy.ts";
 
 /**
  * One token bucket, by debt: what it stores is burst minus tokens. So a raise frees exactly the difference, a lower
  * carries what was used, and applying the same limits again changes nothing.
  *
- * Every function is pure; time is Unix milliseconds as a whole number, once per event. The clock of a machine may step
- * back: a small step grants and charges nothing (the bucket keeps its later time), a step of more than
- * {@link CLOCK_REBASE_MS} moves the bucket to the new time without credit, so that nobody waits for the old one.
+ * Every function is pure; time is Unix milliseconds as a whole number, once per event. A bucket ages by the rate that it
+ * was last settled under, which it carries with it: it outlives its policy, and forgets nothing by the absence of one.
  */
 
 export interface Bucket {
+  readonly type: "token-bucket";
   /** Whole grains owed, ≥ 0. More than the burst after a lower. */
   readonly debt: number;
   /** The grains per token in which `debt` is counted: a stored debt outlives the limits that it was made under. */
   readonly perToken: number;
+  /** Grains of debt that a millisecond forgives. */
+  readonly perMs: number;
   /** When the debt was that. */
   readonly atMs: number;
 }
 
-/** How far back the clock may step before a bucket follows it. The longest that a step can hold refill up. */
-export const CLOCK_REBASE_MS = 60_000;
-
 export function fullBucket(grains: Grains, nowMs: number): Bucket {
-  return { debt: 0, perToken: grains.perToken, atMs: nowMs };
+  return { type: "token-bucket", debt: 0, perToken: grains.perToken, perMs: grains.perMs, atMs: nowMs };
+}
+
+/** The same bucket at this time, by its own rate. */
+export function ageBucket(bucket: Bucket, nowMs: number): Bucket {
+  const atMs = steadyTime(bucket.atMs, nowMs);
+  const elapsedMs = Math.max(0, atMs - bucket.atMs);
+  // A product past 2^53 is inexact, but then it is larger than any debt and the result is 0 all the same.
+  return { ...bucket, debt: Math.max(0, bucket.debt - elapsedMs * bucket.perMs), atMs };
 }
 
 /**
- * The same bucket as it stands now, under these limits. Settling twice is settling once: it may be done at any time,
- * by anyone, without changing what is admitted.
+ * The same bucket as it stands now, from now on under these limits. Settling twice is settling once: it may be done at
+ * any time, by anyone, without changing what is admitted.
  */
 export function settle(bucket: Bucket, grains: Grains, nowMs: number): Bucket {
-  const rebased = bucket.atMs - nowMs > CLOCK_REBASE_MS;
-  const atMs = rebased ? nowMs : Math.max(nowMs, bucket.atMs);
-  const elapsedMs = rebased ? 0 : atMs - bucket.atMs;
-  const owed = bucket.perToken === grains.perToken ? bucket.debt : regrain(bucket, grains.perToken);
-  // A product past 2^53 is inexact, but then it is larger than any debt and the result is 0 all the same.
-  return { debt: Math.max(0, owed - elapsedMs * grains.perMs), perToken: grains.perToken, atMs };
+  const aged = ageBucket(bucket, nowMs);
+  const debt = aged.perToken === grains.perToken ? aged.debt : regrain(aged, grains.perToken);
+  return { ...aged, debt, perToken: grains.perToken, perMs: grains.perMs };
 }
 
 /** Debt in other grains, rounded up: a change of limits mints nothing. */
@@ -59,16 +65,8 @@ export function msUntilFull(bucket: Bucket, grains: Grains): number | null {
   return msUntilDebt(bucket, grains, 0);
 }
 
-/** What a bucket says to a cost, for a settled bucket. */
-export type BucketVerdict =
-  | { readonly verdict: "fits" }
-  /** It fits after this wait, and not a millisecond earlier. */
-  | { readonly verdict: "later"; readonly waitMs: number }
-  /** It can never fit under these limits. */
-  | { readonly verdict: "never" };
-
-/** @param cost whole tokens, ≥ 0; 0 is a look and always fits */
-export function weigh(bucket: Bucket, grains: Grains, cost: number): BucketVerdict {
+/** What a settled bucket says to a cost in whole tokens, ≥ 0; 0 is a look and always fits. */
+export function weigh(bucket: Bucket, grains: Grains, cost: number): Verdict {
   if (cost === 0) return { verdict: "fits" };
   const room = grains.burst - cost * grains.perToken;
   if (room < 0) return { verdict: "never" };
@@ -96,4 +94,42 @@ export function chargeUpToBurst(bucket: Bucket, grains: Grains, cost: number): B
 function msUntilDebt(bucket: Bucket, grains: Grains, target: number): number | null {
   if (bucket.debt <= target) return 0;
   return grains.perMs === 0 ? null : ceilDiv(bucket.debt - target, grains.perMs);
+}
+
+/** Whether this bucket owes at least what the other does, now and at any later time. Both at one time. */
+export function bucketOwesAtLeast(bucket: Bucket, other: Bucket): boolean {
+  return bucket.perToken === other.perToken && bucket.perMs === other.perMs && bucket.debt >= other.debt;
+}
+
+/** When nothing is owed any more; infinite when that never comes. */
+export function bucketClearAtMs({ debt, perMs, atMs }: Bucket): number {
+  if (debt === 0) return atMs;
+  return perMs === 0 ? Number.POSITIVE_INFINITY : atMs + ceilDiv(debt, perMs);
+}
+
+/** How a bucket survives a crash: what to write when the disk no longer covers it, the debt and a second of refill. */
+export function bucketAhead(bucket: Bucket, grains: Grains): Bucket {
+  const oneSecond = grains.perMs * 1000;
+  const chunk = Math.min(Math.max(oneSecond, grains.perToken), Math.max(grains.burst, grains.perToken));
+  return { ...bucket, debt: bucket.debt + chunk };
+}
+
+/** @returns null when the policy cannot be counted exactly */
+export function tokenBucketRule(policy: TokenBucketPolicy): Rule<Bucket> | null {
+  const grains = grainsOf(policy);
+  if (grains === null) return null;
+  const { tokens, perSeconds } = policy.rate;
+  return {
+    limit: policy.burst,
+    windowSeconds: tokens === 0 ? null : Math.max(1, Math.ceil((policy.burst * perSeconds) / tokens)),
+    start: (nowMs) => fullBucket(grains, nowMs),
+    settle: (bucket, nowMs) => settle(bucket, grains, nowMs),
+    weigh: (bucket, cost) => weigh(bucket, grains, cost),
+    charge: (bucket, cost) => charge(bucket, grains, cost),
+    chargeUpToLimit: (bucket, cost) => chargeUpToBurst(bucket, grains, cost),
+    refund: (bucket, cost) => refund(bucket, grains, cost),
+    remaining: (bucket) => remainingTokens(bucket, grains),
+    resetMs: (bucket) => msUntilFull(bucket, grains),
+    ahead: (bucket) => bucketAhead(bucket, grains),
+  };
 }

@@ -1,35 +1,25 @@
 import { ceilDiv } from "./arithmetic.ts";
-import {
-  type Bucket,
-  type BucketVerdict,
-  charge,
-  chargeUpToBurst,
-  fullBucket,
-  msUntilFull,
-  refund,
-  remainingTokens,
-  settle,
-  weigh,
-} from "./bucket.ts";
-import { CRITICAL_POLICY_NAME, type Grains, grainsOf, type Limits, type Policy } from "./policy.ts";
+import { steadyTime } from "./clock.ts";
+import { type Meter, type Rule, ruleOf, type Span, type Verdict } from "./meter.ts";
+import type { Meters } from "./meters.ts";
+import type { Limits, Policy } from "./policy.ts";
+import { NOBODY, overflowId, policyKey, type Subjects, subjectId, subjectOf } from "./subjects.ts";
 
 /**
- * Layer 1's decision: all policies of a tenant are checked and charged together, or not at all.
+ * Layer 1's decision: all policies that apply to a request are checked and charged together, or not at all.
  *
- * A step takes the buckets and gives the next ones with a verdict; who calls it decides what to write. A refusal
- * returns the buckets merely settled, which is the same state at a later time.
+ * A step takes the meters and gives the next state of those that it touched, with a verdict; who calls it decides what
+ * to keep and to write. A refusal returns the meters merely settled, which is the same state at a later time. Meters of
+ * policies that are gone are not touched: bringing a policy back must mint nothing.
  */
-
-/** Buckets by policy name. A bucket whose policy is gone is kept: bringing the policy back must mint nothing. */
-export type Buckets = ReadonlyMap<string, Bucket>;
 
 /** How a policy stands after the decision. One entry of the RateLimit headers and of `policies` in an answer. */
 export interface PolicyReport {
   readonly name: string;
   readonly type: Policy["type"];
-  /** Tokens that can be spent at once. */
+  /** The most that can be spent at once: a bucket's burst, a window's limit. */
   readonly limit: number;
-  /** Seconds in which the whole limit comes back, rounded up; null when it never does. */
+  /** A window's length; for a bucket, seconds in which the whole burst comes back, rounded up. Null when it never does. */
   readonly windowSeconds: number | null;
   /** Whole tokens left. */
   readonly remaining: number;
@@ -61,138 +51,181 @@ export interface CompiledLimits {
 
 interface CompiledPolicy {
   readonly policy: Policy;
-  readonly grains: Grains;
+  readonly rule: Rule;
+  /** What the ids of its meters begin with. */
+  readonly key: string;
 }
 
 /** @throws when a policy cannot be counted exactly: that is checked where limits are configured */
 export function compileLimits(limits: Limits): CompiledLimits {
-  const policies = limits.policies.map((policy) => {
-    const grains = grainsOf(policy);
-    if (grains === null) throw new Error(`policy ${policy.name} cannot be counted exactly`);
-    return { policy, grains };
-  });
+  const policies = limits.policies.map((policy) => ({ policy, rule: ruleOf(policy), key: policyKey(policy) }));
   return { version: limits.version, policies };
 }
 
+export interface Decided {
+  readonly decision: Decision;
+  /** The next state of every meter that was touched, by id, to be laid over the others. */
+  readonly next: ReadonlyMap<string, Meter>;
+}
+
 /**
- * Checks a cost against every policy and charges all of them, or none.
+ * Checks a cost against every policy that applies and charges all of them, or none.
  *
  * @param cost whole tokens, ≥ 0; 0 is a look that is answered as allowed
  * @param nowMs the time of this event, Unix milliseconds
+ * @param subjects whose use is counted, beside the tenant's
  */
 export function decide(
-  buckets: Buckets,
+  meters: Meters,
   limits: CompiledLimits,
   cost: number,
   nowMs: number,
-): { decision: Decision; next: Buckets } {
-  const settled = settleAll(buckets, limits, nowMs);
-  const refusals = limits.policies
-    .map(({ policy, grains }) => ({
-      name: policy.name,
-      ...weigh(bucketOf(settled, policy, grains, nowMs), grains, cost),
-    }))
+  subjects: Subjects = NOBODY,
+): Decided {
+  const settled = settleAll(meters, limits, nowMs, subjects);
+  const refusals = settled
+    .map((counted) => ({ ...counted, ...counted.rule.weigh(counted.meter, cost) }))
     .filter(({ verdict }) => verdict !== "fits");
-  if (refusals.length > 0) return { decision: refuse(refusals, settled, limits, nowMs), next: settled };
-  const next = chargeAll(settled, limits, cost, nowMs, charge);
-  return { decision: { outcome: "allowed", reports: reportAll(next, limits, nowMs) }, next };
+  if (refusals.length > 0) return { decision: refuse(refusals, settled, nowMs), next: statesOf(settled) };
+  return allow(
+    settled.map((counted) => ({ ...counted, meter: counted.rule.charge(counted.meter, cost) })),
+    nowMs,
+  );
 }
 
-/** Counts a cost that is never refused (a critical command): each bucket is emptied at most. */
+/** Counts a cost that is never refused (a critical command): each limit is used up at most. */
 export function count(
-  buckets: Buckets,
+  meters: Meters,
   limits: CompiledLimits,
   cost: number,
   nowMs: number,
-): { decision: Decision; next: Buckets } {
-  const next = chargeAll(settleAll(buckets, limits, nowMs), limits, cost, nowMs, chargeUpToBurst);
-  return { decision: { outcome: "allowed", reports: reportAll(next, limits, nowMs) }, next };
+  subjects: Subjects = NOBODY,
+): Decided {
+  const settled = settleAll(meters, limits, nowMs, subjects);
+  return allow(
+    settled.map((counted) => ({ ...counted, meter: counted.rule.chargeUpToLimit(counted.meter, cost) })),
+    nowMs,
+  );
 }
 
 /**
  * What {@link decide} would say to a cost, charging nothing: for a caller that is refused anyway, further on, and must
  * hear of its own limit first.
  */
-export function judge(buckets: Buckets, limits: CompiledLimits, cost: number, nowMs: number): Decision {
-  const { decision } = decide(buckets, limits, cost, nowMs);
-  if (decision.outcome !== "allowed") return decision;
-  return { outcome: "allowed", reports: reportAll(settleAll(buckets, limits, nowMs), limits, nowMs) };
-}
-
-/** Gives back what {@link decide} or {@link count} charged. Never more than is owed. */
-export function giveBack(
-  buckets: Buckets,
+export function judge(
+  meters: Meters,
   limits: CompiledLimits,
   cost: number,
   nowMs: number,
-): { reports: readonly PolicyReport[]; next: Buckets } {
-  const next = chargeAll(settleAll(buckets, limits, nowMs), limits, cost, nowMs, refund);
-  return { reports: reportAll(next, limits, nowMs), next };
+  subjects: Subjects = NOBODY,
+): Decision {
+  const { decision } = decide(meters, limits, cost, nowMs, subjects);
+  return decision.outcome === "allowed" ? decide(meters, limits, 0, nowMs, subjects).decision : decision;
 }
 
-function refuse(
-  refusals: ReadonlyArray<{ name: string } & BucketVerdict>,
-  settled: Buckets,
+/**
+ * Gives back what {@link decide} charged, as far as it still counts. Never more than is owed, and nothing of what was
+ * counted since.
+ *
+ * @param charged between which two moments it was charged
+ */
+export function giveBack(
+  meters: Meters,
   limits: CompiledLimits,
+  cost: number,
+  charged: Span,
   nowMs: number,
-): Decision {
-  const reports = reportAll(settled, limits, nowMs);
-  const never = refusals.filter(({ verdict }) => verdict === "never").map(({ name }) => name);
+  subjects: Subjects = NOBODY,
+): Decided {
+  const settled = settleAll(meters, limits, nowMs, subjects);
+  return allow(
+    settled.map((counted) => ({ ...counted, meter: counted.rule.refund(counted.meter, cost, charged) })),
+    nowMs,
+  );
+}
+
+/** A policy that applies to the request, with the meter that counts this subject, settled. */
+interface Counted {
+  readonly policy: Policy;
+  readonly rule: Rule;
+  readonly id: string;
+  readonly meter: Meter;
+}
+
+function settleAll(meters: Meters, limits: CompiledLimits, nowMs: number, subjects: Subjects): Counted[] {
+  const applying = limits.policies.flatMap((compiled) => {
+    const subject = subjectOf(compiled.policy.scope, subjects);
+    return subject === null ? [] : { ...compiled, subject };
+  });
+  const wanted = applying.reduce((sum, { subject }) => (subject === "" ? sum : sum + 1), 0);
+  let places = wanted === 0 ? 0 : (meters.roomFor?.(wanted, nowMs) ?? wanted);
+  const startMs = steadyTime(meters.latestMs ?? nowMs, nowMs);
+  return applying.map(({ policy, rule, key, subject }) => {
+    const found: Place =
+      subject === "" ? { id: key, held: meters.get(key) } : placeOf(meters, key, subject, places > 0);
+    if (found.takesPlace) places -= 1;
+    return { policy, rule, id: found.id, meter: rule.settle(found.held ?? rule.start(startMs), nowMs) };
+  });
+}
+
+/** Where a policy counts a request, and what it has counted there. */
+interface Place {
+  readonly id: string;
+  readonly held: Meter | undefined;
+  readonly takesPlace?: boolean;
+}
+
+/**
+ * The meter of a single subject. Without room for another the policy's newcomers share one, which owes all that any of
+ * them has spent. Whoever gets one of its own later begins with what the shared one owes then: it may have been all its.
+ */
+function placeOf(meters: Meters, key: string, subject: string, hasRoom: boolean): Place {
+  const own = subjectId(key, subject);
+  const held = meters.get(own);
+  if (held !== undefined) return { id: own, held };
+  const shared = overflowId(key);
+  return { id: hasRoom ? own : shared, held: meters.get(shared), takesPlace: hasRoom };
+}
+
+function allow(charged: readonly Counted[], nowMs: number): Decided {
+  return { decision: { outcome: "allowed", reports: reportAll(charged, nowMs) }, next: statesOf(charged) };
+}
+
+function refuse(refusals: readonly (Counted & Verdict)[], settled: readonly Counted[], nowMs: number): Decision {
+  const reports = reportAll(settled, nowMs);
+  const never = refusals.filter(({ verdict }) => verdict === "never").map(({ policy }) => policy.name);
   if (never.length > 0) return { outcome: "cost_exceeds_capacity", violated: never, reports };
-  const waitMs = Math.max(...refusals.map((refusal) => (refusal.verdict === "later" ? refusal.waitMs : 0)));
+  const waits = refusals.map((refusal) => (refusal.verdict === "later" ? fromNow(refusal, refusal.waitMs, nowMs) : 0));
   return {
     outcome: "rate_limited",
-    retryAfterSeconds: Math.max(1, ceilDiv(waitMs, 1000)),
-    violated: refusals.map(({ name }) => name),
+    retryAfterSeconds: Math.max(1, ceilDiv(Math.max(...waits), 1000)),
+    violated: refusals.map(({ policy }) => policy.name),
     reports,
   };
 }
 
-function settleAll(buckets: Buckets, limits: CompiledLimits, nowMs: number): Buckets {
-  const next = new Map(buckets);
-  for (const { policy, grains } of limits.policies) {
-    next.set(policy.name, settle(bucketOf(buckets, policy, grains, nowMs), grains, nowMs));
-  }
-  return next;
+/** A time that a meter tells, from now. After a small step back of the clock the meter stands ahead of it, and waits. */
+function fromNow({ meter }: Counted, ms: number, nowMs: number): number {
+  return ms === 0 ? 0 : ms + meter.atMs - nowMs;
 }
 
-function chargeAll(
-  settled: Buckets,
-  limits: CompiledLimits,
-  cost: number,
-  nowMs: number,
-  how: (bucket: Bucket, grains: Grains, cost: number) => Bucket,
-): Buckets {
-  const next = new Map(settled);
-  for (const { policy, grains } of limits.policies) {
-    next.set(policy.name, how(bucketOf(settled, policy, grains, nowMs), grains, cost));
-  }
-  return next;
+function statesOf(counted: readonly Counted[]): Map<string, Meter> {
+  return new Map(counted.map(({ id, meter }) => [id, meter]));
 }
 
-function bucketOf(buckets: Buckets, policy: Policy, grains: Grains, nowMs: number): Bucket {
-  return buckets.get(policy.name) ?? fullBucket(grains, nowMs);
-}
-
-function reportAll(settled: Buckets, limits: CompiledLimits, nowMs: number): PolicyReport[] {
-  return limits.policies.map(({ policy, grains }) => {
-    const bucket = bucketOf(settled, policy, grains, nowMs);
-    const untilFull = msUntilFull(bucket, grains);
+function reportAll(settled: readonly Counted[], nowMs: number): PolicyReport[] {
+  return settled.map((counted) => {
+    const { policy, rule, meter } = counted;
+    const resetMs = rule.resetMs(meter);
     return {
       name: policy.name,
       type: policy.type,
-      limit: policy.burst,
-      windowSeconds: windowSeconds(policy),
-      remaining: remainingTokens(bucket, grains),
-      resetSeconds: untilFull === null ? null : ceilDiv(untilFull, 1000),
+      limit: rule.limit,
+      windowSeconds: rule.windowSeconds,
+      remaining: rule.remaining(meter),
+      resetSeconds: resetMs === null ? null : ceilDiv(fromNow(counted, resetMs, nowMs), 1000),
     };
   });
-}
-
-function windowSeconds(policy: Policy): number | null {
-  const { tokens, perSeconds } = policy.rate;
-  if (tokens === 0) return null;
-  return Math.max(1, Math.ceil((policy.burst * perSeconds) / tokens));
 }
 
 /** The report that tells a caller most: the one with the least left, and of those the one that takes longest. */
@@ -202,25 +235,4 @@ export function tightest(reports: readonly PolicyReport[]): PolicyReport | undef
     if (best === undefined || report.remaining < best.remaining) return report;
     return report.remaining === best.remaining && resetOf(report) > resetOf(best) ? report : best;
   }, undefined);
-}
-
-/** How far a tenant's critical commands may exceed its tier: a ceiling against a caller that floods them. */
-const CRITICAL_CEILING_FACTOR = 10;
-/** A tenant whose limits are (nearly) zero must still be able to end the work that it has. */
-const CRITICAL_RATE_MIN = 10;
-const CRITICAL_BURST_MIN = 20;
-
-/**
- * The one limit that critical commands have: ten times the tenant's tightest rate and burst.
- *
- * @returns limits with that single policy; its bucket lies beside the tenant's own
- */
-export function criticalCeiling(limits: Limits): Limits {
-  const rates = limits.policies.map(({ rate }) => rate.tokens / rate.perSeconds);
-  const bursts = limits.policies.map(({ burst }) => burst);
-  const rate = Math.max(CRITICAL_RATE_MIN, Math.floor(Math.min(...rates) * CRITICAL_CEILING_FACTOR));
-  const burst = Math.max(CRITICAL_BURST_MIN, Math.min(...bursts) * CRITICAL_CEILING_FACTOR);
-  const name = CRITICAL_POLICY_NAME;
-  const policy: Policy = { type: "token-bucket", name, scope: "tenant", rate: { tokens: rate, perSeconds: 1 }, burst };
-  return { version: limits.version, policies: [policy] };
 }

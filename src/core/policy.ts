@@ -11,18 +11,41 @@ export interface Rate {
   readonly perSeconds: number;
 }
 
+/**
+ * Whose use one limit counts: the whole tenant's, each credential's (an API key, a token's subject), each address's, or
+ * that of each key which the caller names with a check (its own user, say).
+ */
+export type Scope = "tenant" | "credential" | "ip" | "key";
+
 export interface TokenBucketPolicy {
   readonly type: "token-bucket";
   /** Named in headers and problems. Printable ASCII. */
   readonly name: string;
-  readonly scope: "tenant";
+  readonly scope: Scope;
   /** Zero: what is spent never comes back. */
   readonly rate: Rate;
   /** The most that can be spent at once, in tokens. Zero: nothing is ever admitted. */
   readonly burst: number;
 }
 
-export type Policy = TokenBucketPolicy;
+/**
+ * So much in a window of time. Fixed: the windows are aligned to the clock and each starts from nothing. Sliding: the
+ * window before counts by the share of it that lies less than a window back.
+ */
+export interface WindowPolicy {
+  readonly type: "fixed-window" | "sliding-window";
+  readonly name: string;
+  readonly scope: Scope;
+  /** The most that is admitted in one window. Zero: nothing ever. */
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+export type Policy = TokenBucketPolicy | WindowPolicy;
+
+export const POLICY_TYPES = ["token-bucket", "fixed-window", "sliding-window"] as const satisfies Policy["type"][];
+export const WINDOW_TYPES = ["fixed-window", "sliding-window"] as const satisfies WindowPolicy["type"][];
+export const SCOPES = ["tenant", "credential", "ip", "key"] as const satisfies Scope[];
 
 export interface Limits {
   /** From one counter for all changes of limits; the higher of two is the newer. */
@@ -37,6 +60,9 @@ export const POLICIES_MAX = 16;
 /** Header integers have 15 digits; burst and rate stay far below. */
 export const BURST_MAX = 1_000_000_000;
 export const RATE_MAX = 1_000_000_000;
+export const LIMIT_MAX = 1_000_000_000;
+/** A year: longer windows are contracts, not limits. */
+export const WINDOW_SECONDS_MAX = 31_536_000;
 
 /**
  * The rate that was meant by a number of tokens per second (0.1 is one in ten seconds).
@@ -76,6 +102,13 @@ export function grainsOf(policy: TokenBucketPolicy): Grains | null {
   // Twice the burst: a debt may be written one chunk (at most a burst) ahead of what was spent.
   const fits = Number.isSafeInteger(perToken) && Number.isSafeInteger(2 * policy.burst * perToken);
   return fits ? { perToken, perMs, burst: policy.burst * perToken } : null;
+}
+
+/** Whether a policy can be counted in safe integers. One that cannot is refused where it is configured. */
+export function isCountable(policy: Policy): boolean {
+  if (policy.type === "token-bucket") return grainsOf(policy) !== null;
+  // Counts are weighed in units of 1 / window ms. Twice: a row may be written one chunk (at most a limit) ahead.
+  return Number.isSafeInteger(2 * policy.limit * policy.windowSeconds * 1000);
 }
 
 /** The limits of a tenant of whom nothing was ever heard (D1 is away): those of the tier `standard`. */

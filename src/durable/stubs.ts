@@ -1,6 +1,8 @@
 import type { Config } from "../config.ts";
 import type { Decision, PolicyReport } from "../core/limiter.ts";
+import type { Span } from "../core/meter.ts";
 import type { Limits } from "../core/policy.ts";
+import type { Subjects } from "../core/subjects.ts";
 import { type Caller, callerKey } from "../identity/caller.ts";
 import type { CommandEngine } from "./command-engine.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
@@ -51,6 +53,16 @@ function tenantLimiterOf(env: Env, tenant: string): Calls<TenantLimiter> {
   return limiterOf(env, callerKey({ kind: "tenant", tenant }));
 }
 
+/** What a request asks of its caller's limits. */
+export interface LimitRequest {
+  readonly cost: number;
+  readonly critical: boolean;
+  /** The request is refused further on whatever its limits say: it is judged, and not charged. */
+  readonly judgeOnly?: boolean;
+  /** Whom the caller names: limits of scope `key` count it, and do not apply without. */
+  readonly key?: string | null;
+}
+
 export type CheckAnswer =
   | { readonly kind: "decided"; readonly decision: Decision; readonly degraded: boolean }
   | { readonly kind: "unavailable"; readonly detail: string };
@@ -64,16 +76,22 @@ export async function checkCaller(
   env: Env,
   config: Config,
   caller: Caller,
-  request: { cost: number; critical: boolean; judgeOnly?: boolean },
+  request: LimitRequest,
 ): Promise<CheckAnswer> {
+  const { cost, critical, judgeOnly = false, key = null } = request;
   const limiter = limiterOf(env, callerKey(caller));
-  const ask = () => limiter.check({ ...request, limits: caller.limits });
+  const ask = () =>
+    limiter.check({ cost, critical, judgeOnly, limits: caller.limits, subjects: subjectsOf(caller, key) });
   const decision = await answeredInTime(ask, config.LIMITER_TIMEOUT_MS);
   if (decision !== null) return { kind: "decided", decision, degraded: false };
   console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));
-  if (config.LIMITER_FAILURE === "closed" && !request.critical)
+  if (config.LIMITER_FAILURE === "closed" && !critical)
     return { kind: "unavailable", detail: "The rate limiter does not answer." };
   return { kind: "decided", decision: { outcome: "allowed", reports: [] }, degraded: true };
+}
+
+function subjectsOf(caller: Caller, key: string | null): Subjects {
+  return { credential: caller.credential, ip: caller.address, key };
 }
 
 /** The answer, or null when there is nobody to give it, or it took longer than `timeoutMs`. */
@@ -100,8 +118,10 @@ export async function refundCaller(
   config: Config,
   caller: Caller,
   cost: number,
+  charged: Span,
 ): Promise<readonly PolicyReport[] | null> {
-  return await answeredInTime(() => limiterOf(env, callerKey(caller)).refund(cost), config.LIMITER_TIMEOUT_MS);
+  const limiter = limiterOf(env, callerKey(caller));
+  return await answeredInTime(() => limiter.refund(cost, charged, subjectsOf(caller, null)), config.LIMITER_TIMEOUT_MS);
 }
 
 /** Tells a tenant's object its limits. They hold from the next request on; the newest version wins there. */

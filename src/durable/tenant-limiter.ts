@@ -1,23 +1,34 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Bucket, settle } from "../core/bucket.ts";
-import { ahead, covers } from "../core/charge-ahead.ts";
+import { covers, isExact, writeAhead } from "../core/charge-ahead.ts";
+import { criticalCeiling } from "../core/critical-ceiling.ts";
 import {
-  type Buckets,
   type CompiledLimits,
   compileLimits,
   count,
-  criticalCeiling,
   type Decision,
   decide,
   giveBack,
   judge,
   type PolicyReport,
 } from "../core/limiter.ts";
+import { age, type Meter, owesNothing, type Rule, type Span } from "../core/meter.ts";
+import { MeterTable } from "../core/meters.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
-import { loadLimiter, prepareLimiter, saveBucket, saveState, type Usage } from "./limiter-store.ts";
+import { keyOfId, NOBODY, type Subjects } from "../core/subjects.ts";
+import {
+  deleteMeter,
+  deleteMeters,
+  loadLimiter,
+  prepareLimiter,
+  SHAPE,
+  type StoredLimiter,
+  saveMeter,
+  saveState,
+  type Usage,
+} from "./limiter-store.ts";
 
 /**
- * Layer 1's object: one per tenant, it holds the buckets of all its policies. Load, decide in core, write what must
+ * Layer 1's object: one per tenant, it holds the meters of all its policies. Load, decide in core, write what must
  * be written, reply. It trusts its caller about who the tenant is and what the cost is; HTTP is not its business.
  */
 
@@ -30,18 +41,26 @@ export interface LimiterRequest {
   readonly judgeOnly?: boolean;
   /** What the caller knows of this tenant's limits; the newest version that the object has seen holds. */
   readonly limits: Limits | null;
+  /** Whose use it is within the tenant. Absent from a Worker that is older than the object, during a deployment. */
+  readonly subjects?: Subjects;
 }
 
 /** After this long without a charge the exact debt is written, well before an idle object loses its memory (10 s). */
 const IDLE_FLUSH_MS = 2_000;
+/** Rows of forgotten meters that go with one new row. Each was one new row: so they come to an end, and never pile up. */
+const FORGOTTEN_ROWS_A_WRITE = 64;
 
 export class TenantLimiter extends DurableObject<Env> {
   #limits: Limits;
   #tenantLimits: CompiledLimits;
   #ceiling: CompiledLimits;
-  #buckets: Buckets;
+  /** The rules of all policies, by what the ids of their meters begin with. */
+  #rules: ReadonlyMap<string, Rule>;
+  readonly #meters: MeterTable;
   /** What an object that starts now would start from. */
-  readonly #written: Map<string, Bucket>;
+  readonly #written: Map<string, Meter>;
+  /** What was left in an older shape, until this life's first write makes it into the present one. */
+  #old: StoredLimiter | null;
   #usage: Usage;
   #prepared: boolean;
   #lastChargeMs = 0;
@@ -50,25 +69,27 @@ export class TenantLimiter extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const stored = loadLimiter(ctx.storage.sql);
-    this.#prepared = stored !== null;
+    this.#old = stored?.shape === SHAPE ? null : stored;
+    this.#prepared = stored?.shape === SHAPE;
     this.#limits = stored?.limits ?? DEFAULT_LIMITS;
     this.#tenantLimits = compileLimits(this.#limits);
     this.#ceiling = compileLimits(criticalCeiling(this.#limits));
-    this.#buckets = stored?.buckets ?? new Map();
-    this.#written = new Map(this.#buckets);
+    this.#rules = rulesOf(this.#tenantLimits, this.#ceiling);
+    this.#meters = new MeterTable(stored?.meters);
+    this.#written = new Map(stored?.meters);
     this.#usage = stored?.usage ?? { admitted: 0, refused: 0, sinceMs: Date.now() };
   }
 
-  /** Checks a cost against all policies and charges them together, or not at all. */
+  /** Checks a cost against all policies that apply and charges them together, or not at all. */
   check(request: LimiterRequest): Decision {
     const nowMs = Date.now();
-    if (request.limits !== null && request.limits.version > this.#limits.version) this.#adopt(request.limits, nowMs);
-    if (request.judgeOnly) return judge(this.#buckets, this.#tenantLimits, request.cost, nowMs);
-    const decision = request.critical ? this.#checkCritical(request.cost, nowMs) : this.#check(request.cost, nowMs);
-    if (request.cost === 0) return decision;
+    const { cost, critical, limits, subjects = NOBODY } = request;
+    if (limits !== null && limits.version > this.#limits.version) this.#adopt(limits, nowMs);
+    if (request.judgeOnly) return judge(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
+    const decision = critical ? this.#checkCritical(cost, nowMs, subjects) : this.#check(cost, nowMs, subjects);
+    if (cost === 0) return decision;
     if (decision.outcome === "allowed") {
       this.#usage = { ...this.#usage, admitted: this.#usage.admitted + 1 };
-      this.#chargeDiskAhead(nowMs);
       this.#planFlush(nowMs);
     } else this.#usage = { ...this.#usage, refused: this.#usage.refused + 1 };
     return decision;
@@ -79,11 +100,12 @@ export class TenantLimiter extends DurableObject<Env> {
    *
    * @returns how the policies stand now
    */
-  refund(cost: number): readonly PolicyReport[] {
-    const { reports, next } = giveBack(this.#buckets, this.#tenantLimits, cost, Date.now());
-    this.#buckets = next;
+  refund(cost: number, charged: Span, subjects: Subjects): readonly PolicyReport[] {
+    const nowMs = Date.now();
+    const { decision, next } = giveBack(this.#meters, this.#tenantLimits, cost, charged, nowMs, subjects);
+    this.#keep(next, nowMs, false);
     this.#usage = { ...this.#usage, admitted: Math.max(0, this.#usage.admitted - 1) };
-    return reports;
+    return decision.reports;
   }
 
   /** An admin write: these limits hold from the next request on, if they are the newest. */
@@ -92,11 +114,14 @@ export class TenantLimiter extends DurableObject<Env> {
     this.#saveState();
   }
 
-  /** Forgives what is owed: every bucket is full again. */
+  /** Forgives what is owed: nothing is used up any more, by anyone. */
   reset(): void {
-    this.#buckets = new Map();
+    this.#meters.clear();
+    if (this.#hasWritten()) {
+      this.#prepare();
+      deleteMeters(this.ctx.storage.sql);
+    }
     this.#written.clear();
-    if (this.#prepared) this.ctx.storage.sql.exec("DELETE FROM buckets");
   }
 
   /** Requests decided, admitted and refused, since the time given. Memory that is lost loses the last seconds. */
@@ -104,19 +129,35 @@ export class TenantLimiter extends DurableObject<Env> {
     return { admitted: this.#usage.admitted, refused: this.#usage.refused, since: this.#usage.sinceMs };
   }
 
-  #check(cost: number, nowMs: number): Decision {
-    const { decision, next } = decide(this.#buckets, this.#tenantLimits, cost, nowMs);
-    this.#buckets = next;
+  #check(cost: number, nowMs: number, subjects: Subjects): Decision {
+    const { decision, next } = decide(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
+    this.#keep(next, nowMs, decision.outcome === "allowed" && cost > 0);
     return decision;
   }
 
-  #checkCritical(cost: number, nowMs: number): Decision {
-    const ceiling = decide(this.#buckets, this.#ceiling, cost, nowMs);
-    this.#buckets = ceiling.next;
-    if (ceiling.decision.outcome !== "allowed") return ceiling.decision;
-    const counted = count(this.#buckets, this.#tenantLimits, cost, nowMs);
-    this.#buckets = counted.next;
+  #checkCritical(cost: number, nowMs: number, subjects: Subjects): Decision {
+    const ceiling = decide(this.#meters, this.#ceiling, cost, nowMs);
+    const passes = ceiling.decision.outcome === "allowed";
+    this.#keep(ceiling.next, nowMs, passes && cost > 0);
+    if (!passes) return ceiling.decision;
+    const counted = count(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
+    this.#keep(counted.next, nowMs, cost > 0);
     return counted.decision;
+  }
+
+  /** Takes over a decision; after a charge the disk is charged ahead where it no longer covers memory. */
+  #keep(next: ReadonlyMap<string, Meter>, nowMs: number, charged: boolean): void {
+    this.#meters.commit(next, nowMs, charged);
+    if (!charged) return;
+    for (const [id, meter] of next) {
+      const rule = this.#rules.get(keyOfId(id));
+      const row = rule === undefined ? null : writeAhead(rule, this.#written.get(id), meter);
+      if (row === null) continue;
+      const firstWrite = !this.#prepared;
+      if (!this.#written.has(id)) this.#deleteForgotten();
+      this.#save(id, row);
+      if (firstWrite) this.#saveState();
+    }
   }
 
   /**
@@ -124,32 +165,19 @@ export class TenantLimiter extends DurableObject<Env> {
    * that was written under a faster rate would otherwise forgive too much after a crash.
    */
   #adopt(limits: Limits, nowMs: number): void {
-    const settled = new Map(this.#buckets);
-    for (const { policy, grains } of this.#allPolicies()) {
-      const bucket = settled.get(policy.name);
-      if (bucket !== undefined) settled.set(policy.name, settle(bucket, grains, nowMs));
-    }
-    this.#buckets = settled;
     this.#limits = limits;
     this.#tenantLimits = compileLimits(limits);
     this.#ceiling = compileLimits(criticalCeiling(limits));
-    if (!this.#prepared) return;
-    for (const [name, bucket] of settled) this.#save(name, bucket);
-    this.#saveState();
-  }
-
-  #allPolicies() {
-    return [...this.#tenantLimits.policies, ...this.#ceiling.policies];
-  }
-
-  #chargeDiskAhead(nowMs: number): void {
-    for (const { policy, grains } of this.#allPolicies()) {
-      const bucket = this.#buckets.get(policy.name);
-      if (bucket === undefined || covers(this.#written.get(policy.name), bucket, grains, nowMs)) continue;
-      const firstWrite = !this.#prepared;
-      this.#save(policy.name, ahead(bucket, grains));
-      if (firstWrite) this.#saveState();
+    this.#rules = rulesOf(this.#tenantLimits, this.#ceiling);
+    for (const [id, meter] of this.#meters.entries()) {
+      const rule = this.#rules.get(keyOfId(id));
+      // One whose policy is gone goes on as it was, should it come back.
+      if (rule === undefined) continue;
+      const settled = rule.settle(meter, nowMs);
+      this.#meters.set(id, settled);
+      if (!covers(this.#written.get(id), settled)) this.#save(id, settled);
     }
+    if (this.#hasWritten()) this.#saveState();
   }
 
   #planFlush(nowMs: number): void {
@@ -159,6 +187,7 @@ export class TenantLimiter extends DurableObject<Env> {
     setTimeout(() => this.#flushWhenIdle(), IDLE_FLUSH_MS);
   }
 
+  /** Writes what is owed exactly, and forgets whatever owes nothing. */
   #flushWhenIdle(): void {
     this.#flushPlanned = false;
     const nowMs = Date.now();
@@ -167,16 +196,33 @@ export class TenantLimiter extends DurableObject<Env> {
       this.#planFlush(this.#lastChargeMs);
       return;
     }
-    for (const [name, bucket] of this.#buckets) {
-      if (this.#written.get(name)?.debt !== bucket.debt) this.#save(name, bucket);
+    // Every meter that owes something has a row.
+    for (const [id, row] of this.#written) {
+      const meter = this.#meters.get(id);
+      if (meter === undefined || owesNothing(age(meter, nowMs))) {
+        this.#meters.forget(id, nowMs);
+        this.#delete(id);
+      } else if (!isExact(row, meter)) this.#save(id, meter);
     }
     this.#saveState();
   }
 
-  #save(name: string, bucket: Bucket): void {
+  #deleteForgotten(): void {
+    for (const id of this.#meters.takeForgotten(FORGOTTEN_ROWS_A_WRITE)) {
+      if (this.#written.has(id) && this.#meters.get(id) === undefined) this.#delete(id);
+    }
+  }
+
+  #save(id: string, meter: Meter): void {
     this.#prepare();
-    saveBucket(this.ctx.storage.sql, name, bucket);
-    this.#written.set(name, bucket);
+    saveMeter(this.ctx.storage.sql, id, meter);
+    this.#written.set(id, meter);
+  }
+
+  #delete(id: string): void {
+    this.#prepare();
+    deleteMeter(this.ctx.storage.sql, id);
+    this.#written.delete(id);
   }
 
   #saveState(): void {
@@ -184,8 +230,17 @@ export class TenantLimiter extends DurableObject<Env> {
     saveState(this.ctx.storage.sql, this.#limits, this.#usage);
   }
 
-  #prepare(): void {
-    if (!this.#prepared) prepareLimiter(this.ctx.storage.sql);
-    this.#prepared = true;
+  #hasWritten(): boolean {
+    return this.#prepared || this.#old !== null;
   }
+
+  #prepare(): void {
+    if (!this.#prepared) prepareLimiter(this.ctx.storage.sql, this.#old);
+    this.#prepared = true;
+    this.#old = null;
+  }
+}
+
+function rulesOf(...limits: readonly CompiledLimits[]): ReadonlyMap<string, Rule> {
+  return new Map(limits.flatMap(({ policies }) => policies.map(({ key, rule }) => [key, rule] as const)));
 }

@@ -3,7 +3,8 @@ import { gcd } from "../core/arithmetic.ts";
 import {
   BURST_MAX,
   DEFAULT_POLICY_NAME,
-  grainsOf,
+  isCountable,
+  LIMIT_MAX,
   PER_SECONDS_MAX,
   POLICIES_MAX,
   POLICY_NAME_LENGTH_MAX,
@@ -12,7 +13,12 @@ import {
   type Rate,
   RESERVED_POLICY_NAMES,
   rateFromNumber,
+  SCOPES,
+  type Scope,
+  type TokenBucketPolicy,
   tokenBucketPolicy,
+  WINDOW_SECONDS_MAX,
+  WINDOW_TYPES,
 } from "../core/policy.ts";
 
 /**
@@ -22,6 +28,7 @@ import {
 
 const RATE_FORM = "must be a finite number of tokens per second, or {tokens, perSeconds} in whole numbers";
 const NOT_EXACT = "cannot be counted exactly; give it as {tokens, perSeconds} in whole numbers";
+const NOT_EXACT_WITH_WINDOW = "cannot be counted exactly with this window; take a smaller limit or a shorter window";
 const NOT_EXACT_WITH_BURST = "cannot be counted exactly with this burst; take a smaller burst or a simpler rate";
 
 // JSON's 1e400 is read as Infinity, which is no number here.
@@ -41,13 +48,23 @@ const nameInput = z
   .max(POLICY_NAME_LENGTH_MAX, `must have at most ${POLICY_NAME_LENGTH_MAX} characters`)
   .refine((name) => !RESERVED_POLICY_NAMES.has(name), "is a name that Headgate uses itself");
 
-const policyInput = z.strictObject({
-  name: nameInput.default(DEFAULT_POLICY_NAME),
-  type: z.literal("token-bucket"),
-  scope: z.literal("tenant").default("tenant"),
-  rate: rateInput,
-  burst: burstInput,
+const common = { name: nameInput.default(DEFAULT_POLICY_NAME), scope: z.enum(SCOPES).default("tenant") };
+const bucketInput = z.strictObject({ ...common, type: z.literal("token-bucket"), rate: rateInput, burst: burstInput });
+const windowInput = z.strictObject({
+  ...common,
+  type: z.enum(WINDOW_TYPES),
+  limit: z
+    .number()
+    .int("must be a whole number")
+    .min(0, "must not be negative")
+    .max(LIMIT_MAX, `must be at most ${LIMIT_MAX}`),
+  windowSeconds: z
+    .number()
+    .int("must be a whole number of seconds")
+    .min(1, "must be at least 1")
+    .max(WINDOW_SECONDS_MAX, `must be at most ${WINDOW_SECONDS_MAX}`),
 });
+const policyInput = z.discriminatedUnion("type", [bucketInput, windowInput]);
 
 /** The rate that was meant, or what is wrong with it. */
 function readRate(given: z.infer<typeof rateInput>): Rate | string {
@@ -72,16 +89,16 @@ function fault(context: z.RefinementCtx, path: PropertyKey[], message: string): 
 /** The policy of one rate and burst, or null after its faults were added. */
 function readBucket(
   context: z.RefinementCtx,
-  given: { name: string; rate: z.infer<typeof rateInput>; burst: number },
+  given: { name: string; scope?: Scope; rate: z.infer<typeof rateInput>; burst: number },
   ratePath: PropertyKey[],
-): Policy | null {
+): TokenBucketPolicy | null {
   const rate = readRate(given.rate);
   if (typeof rate === "string") {
     fault(context, ratePath, rate);
     return null;
   }
-  const policy = { ...tokenBucketPolicy(rate, given.burst), name: given.name };
-  if (grainsOf(policy) !== null) return policy;
+  const policy = { ...tokenBucketPolicy(rate, given.burst), name: given.name, scope: given.scope ?? "tenant" };
+  if (isCountable(policy)) return policy;
   fault(context, ratePath, NOT_EXACT_WITH_BURST);
   return null;
 }
@@ -114,10 +131,12 @@ export const tierBody = z
 
 function readPolicies(context: z.RefinementCtx, given: readonly z.infer<typeof policyInput>[]): Policy[] {
   const names = new Set<string>();
-  return given.flatMap((policy, index) => {
+  return given.flatMap((policy, index): Policy | never[] => {
     if (names.has(policy.name)) fault(context, ["policies", index, "name"], "is the name of another policy too");
     names.add(policy.name);
-    return readBucket(context, policy, ["policies", index, "rate"]) ?? [];
+    if (policy.type === "token-bucket") return readBucket(context, policy, ["policies", index, "rate"]) ?? [];
+    if (!isCountable(policy)) fault(context, ["policies", index, "limit"], NOT_EXACT_WITH_WINDOW);
+    return policy;
   });
 }
 
@@ -150,16 +169,25 @@ function sameRate(one: Rate, other: Rate): boolean {
 
 /** A policy as it is shown. */
 export const policyShape = z
-  .object({
-    name: z.string(),
-    type: z.literal("token-bucket"),
-    scope: z.literal("tenant"),
-    rate: z.object({ tokens: z.int(), perSeconds: z.int() }),
-    burst: z.int(),
-  })
+  .discriminatedUnion("type", [
+    z.object({
+      name: z.string(),
+      type: z.literal("token-bucket"),
+      scope: z.enum(SCOPES),
+      rate: z.object({ tokens: z.int(), perSeconds: z.int() }),
+      burst: z.int(),
+    }),
+    z.object({
+      name: z.string(),
+      type: z.enum(WINDOW_TYPES),
+      scope: z.enum(SCOPES),
+      limit: z.int(),
+      windowSeconds: z.int(),
+    }),
+  ])
   .openapi("Policy");
 
-/** What limits look like from outside; `requestsPerSecond` and `burstSize` where one token bucket is all there is. */
+/** What limits look like; `requestsPerSecond` and `burstSize` where they would say the same, as one bucket per tenant. */
 export const shownLimits = {
   policies: z.array(policyShape),
   requestsPerSecond: z.number().optional(),
@@ -174,6 +202,6 @@ interface ShownLimits {
 
 export function showPolicies(policies: readonly Policy[]): ShownLimits {
   const [first, second] = policies;
-  if (first === undefined || second !== undefined) return { policies };
+  if (first?.type !== "token-bucket" || first.scope !== "tenant" || second !== undefined) return { policies };
   return { policies, requestsPerSecond: perSecondOf(first.rate), burstSize: first.burst };
 }

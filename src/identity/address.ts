@@ -7,12 +7,18 @@ import { type Asking, lookUpAnonymous } from "./directory.ts";
 /** Whoever comes without an address that can be read. They share one limit: unknown is no way around it. */
 const UNKNOWN_ADDRESS = "unknown";
 
+const NOTHING_KNOWN = { tier: null, limits: null };
+
+/** Where a request comes from, as the key of a limit. */
+export function addressOf(headers: Headers): string {
+  // Set by Cloudflare (and by the runtime on one machine); what a caller sends under this name does not get here.
+  return addressKey(headers.get("CF-Connecting-IP") ?? "") ?? UNKNOWN_ADDRESS;
+}
+
 /** The caller that a request's address is. While D1 has never answered its tier and limits are null. */
 export async function addressCaller(asking: Asking, headers: Headers): Promise<Caller> {
-  // Set by Cloudflare (and by the runtime on one machine); what a caller sends under this name does not get here.
-  const tenant = addressKey(headers.get("CF-Connecting-IP") ?? "") ?? UNKNOWN_ADDRESS;
+  const address = addressOf(headers);
   const lookup = await lookUpAnonymous(asking);
-  if (lookup.kind !== "known") return { tenant, kind: "address", tier: null, limits: null };
-  const { tier, limits } = lookup.known.caller;
-  return { tenant, kind: "address", tier, limits };
+  const { tier, limits } = lookup.kind === "known" ? lookup.known.account : NOTHING_KNOWN;
+  return { tenant: address, kind: "address", tier, limits, credential: null, address };
 }

@@ -1,7 +1,7 @@
 import type { Limits } from "../core/policy.ts";
 
-/** Who is asking, found from the credential alone. What every later step of a request goes by. */
-export interface Caller {
+/** Who pays: a tenant or an address, with the limits that it goes by. The same for all requests of one credential. */
+export interface Account {
   /** The tenant's id; for a caller without a credential its address key. */
   readonly tenant: string;
   /** What owns the tenant's limiter object: tenants and addresses can never share a name. */
@@ -12,7 +12,15 @@ export interface Caller {
   readonly limits: Limits | null;
 }
 
+/** Who is asking, found from the credential alone. What every later step of a request goes by. */
+export interface Caller extends Account {
+  /** What it showed: a key's id, or `sub:` and a token's subject; null for a caller without either. */
+  readonly credential: string | null;
+  /** Where it asks from, as the key of a limit. Those whose address cannot be read share one. */
+  readonly address: string;
+}
+
 /** The caller as one string that no other caller has: a tenant's id can never be spelt as somebody's address. */
-export function callerKey(caller: Pick<Caller, "kind" | "tenant">): string {
+export function callerKey(caller: Pick<Account, "kind" | "tenant">): string {
   return `${caller.kind}:${caller.tenant}`;
 }

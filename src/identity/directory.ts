@@ -1,6 +1,6 @@
 import { findKeyHolder, findMembership, findTierMembership, type Membership } from "../store/credentials.ts";
 import { ANONYMOUS_TIER } from "../store/tiers.ts";
-import type { Caller } from "./caller.ts";
+import type { Account } from "./caller.ts";
 import { KnownAnswers } from "./known-answers.ts";
 
 /**
@@ -23,7 +23,7 @@ export interface Asking {
 export interface Known {
   readonly tier: string;
   readonly suspended: boolean;
-  readonly caller: Caller;
+  readonly account: Account;
   /** For a key: its id, and when it ends (Unix milliseconds; null: never). */
   readonly key: { readonly id: string; readonly expiresAtMs: number | null } | null;
 }
@@ -81,7 +81,7 @@ export function forget(what: { readonly tenant: string } | { readonly keyId: str
   forgotten++;
   unknownKeys.forgetAll();
   if (what === "everything") knownAnswers.forgetAll();
-  else if ("tenant" in what) knownAnswers.forgetWhere(({ caller }) => caller.tenant === what.tenant);
+  else if ("tenant" in what) knownAnswers.forgetWhere(({ account }) => account.tenant === what.tenant);
   else knownAnswers.forgetWhere(({ key }) => key?.id === what.keyId);
 }
 
@@ -142,7 +142,7 @@ function keep(name: string, answer: Known | null, askedAtMs: number): void {
 
 function knownOf(membership: Membership, tenant: string, key: Known["key"]): Known {
   const { tier, status, limits } = membership;
-  return { tier, suspended: status === "suspended", caller: { tenant, kind: "tenant", tier, limits }, key };
+  return { tier, suspended: status === "suspended", account: { tenant, kind: "tenant", tier, limits }, key };
 }
 
 /** The answer, or a rejection after {@link QUERY_TIMEOUT_MS}. */

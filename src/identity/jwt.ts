@@ -4,7 +4,7 @@ import { issuerKeys } from "./jwks.ts";
 import { isTenantId } from "./tenant-id.ts";
 
 /**
- * A token → the tenant that it names. Issuer, audience, the end of its life and its signature must all hold; only
+ * A token → the tenant and the subject that it names. Issuer, audience, the end of its life and its signature must all hold; only
  * asymmetric algorithms, so that nobody can sign with what is public.
  */
 
@@ -25,7 +25,7 @@ const ALGORITHMS = [
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 export type TokenVerdict =
-  | { readonly kind: "tenant"; readonly tenant: string }
+  | { readonly kind: "tenant"; readonly tenant: string; readonly subject: string | null }
   | { readonly kind: "refused"; readonly detail: string }
   /** The issuer's keys cannot be had. */
   | { readonly kind: "unavailable" };
@@ -71,7 +71,12 @@ async function verifyWith(
 
 function tenantOf(payload: JWTPayload, claim: string): TokenVerdict {
   const tenant = Object.hasOwn(payload, claim) ? payload[claim] : undefined;
-  return isTenantId(tenant) ? { kind: "tenant", tenant } : refused(`names no tenant in its claim "${claim}"`);
+  if (!isTenantId(tenant)) return refused(`names no tenant in its claim "${claim}"`);
+  return {
+    kind: "tenant",
+    tenant,
+    subject: typeof payload.sub === "string" && payload.sub !== "" ? payload.sub : null,
+  };
 }
 
 /** What is wrong with a token, for its holder: no more than the token itself says. */

@@ -1,8 +1,9 @@
 import type { Config } from "../config.ts";
 import type { Problem } from "../core/problem.ts";
 import { STORE_RETRY_AFTER_SECONDS } from "../store/database.ts";
+import { addressOf } from "./address.ts";
 import { hashSecret } from "./api-key.ts";
-import type { Caller } from "./caller.ts";
+import type { Account, Caller } from "./caller.ts";
 import { type Credential, parseCredential } from "./credentials.ts";
 import { type Asking, type Known, lookUpKey, lookUpTenant } from "./directory.ts";
 import { takesTokens, verifyToken } from "./jwt.ts";
@@ -24,38 +25,52 @@ export async function resolve(config: Config, asking: Asking, headers: Headers):
     case "malformed":
       return unauthenticated(credential.detail);
     case "api-key":
-      return resolveKey(asking, credential);
+      return resolveKey(asking, credential, addressOf(headers));
     case "jwt":
-      return resolveToken(config, asking, credential.token);
+      return resolveToken(config, asking, credential.token, addressOf(headers));
   }
 }
 
-async function resolveKey(asking: Asking, credential: Credential & { kind: "api-key" }): Promise<Resolution> {
+async function resolveKey(
+  asking: Asking,
+  credential: Credential & { kind: "api-key" },
+  address: string,
+): Promise<Resolution> {
   const lookup = await lookUpKey(asking, await hashSecret(credential.secret));
   if (lookup.kind === "unavailable") return unavailable("Keys cannot be looked up at the moment.");
   if (lookup.kind === "none") return unauthenticated(UNKNOWN_KEY);
-  const { caller, key } = lookup.known;
-  if (credential.tenant !== undefined && credential.tenant !== caller.tenant) return unauthenticated(UNKNOWN_KEY);
+  const { account, key } = lookup.known;
+  if (credential.tenant !== undefined && credential.tenant !== account.tenant) return unauthenticated(UNKNOWN_KEY);
   const expiresAtMs = key?.expiresAtMs ?? null;
   if (expiresAtMs !== null && expiresAtMs <= asking.nowMs) return unauthenticated("The key has expired.");
-  return admit(lookup.known);
+  return admit(lookup.known, key?.id ?? null, address);
 }
 
 /** The same for a key of another tenant: whoever guesses learns nothing. */
 const UNKNOWN_KEY = "The credential is not known.";
 
-async function resolveToken(config: Config, asking: Asking, token: string): Promise<Resolution> {
+async function resolveToken(config: Config, asking: Asking, token: string, address: string): Promise<Resolution> {
   const verdict = await verifyToken(config, token, asking.nowMs);
   if (verdict.kind === "refused") return unauthenticated(verdict.detail);
   if (verdict.kind === "unavailable") return unavailable("The token's issuer cannot be reached at the moment.");
+  const credential = verdict.subject === null ? null : await subjectName(verdict.subject);
   const lookup = await lookUpTenant(asking, verdict.tenant);
-  if (lookup.kind === "known") return admit(lookup.known);
+  if (lookup.kind === "known") return admit(lookup.known, credential, address);
   // The token has proved who it is; its limits are what the tenant's object last knew.
-  return { kind: "caller", caller: { tenant: verdict.tenant, kind: "tenant", tier: null, limits: null } };
+  const account: Account = { tenant: verdict.tenant, kind: "tenant", tier: null, limits: null };
+  return { kind: "caller", caller: { ...account, credential, address } };
 }
 
-function admit(known: Known): Resolution {
-  if (!known.suspended) return { kind: "caller", caller: known.caller };
+/** In characters. Subjects are ids, e-mail addresses or URLs; a meter's name must not have the length of a token. */
+const SUBJECT_LENGTH_MAX = 128;
+
+/** A token's subject as the name of a limit: no key's id looks like it, and no long one like a short one. */
+async function subjectName(subject: string): Promise<string> {
+  return subject.length <= SUBJECT_LENGTH_MAX ? `sub:${subject}` : `sub-sha256:${await hashSecret(subject)}`;
+}
+
+function admit(known: Known, credential: Caller["credential"], address: string): Resolution {
+  if (!known.suspended) return { kind: "caller", caller: { ...known.account, credential, address } };
   return { kind: "refused", problem: { code: "forbidden", detail: "The tenant is suspended." } };
 }
 

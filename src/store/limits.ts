@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { grainsOf, type Limits, type Policy, rateFromNumber, tokenBucketPolicy } from "../core/policy.ts";
+import {
+  isCountable,
+  type Limits,
+  type Policy,
+  rateFromNumber,
+  SCOPES,
+  tokenBucketPolicy,
+  WINDOW_TYPES,
+} from "../core/policy.ts";
 import { BadRow, checkRow, parseJson } from "./database.ts";
 
 /**
@@ -7,17 +15,22 @@ import { BadRow, checkRow, parseJson } from "./database.ts";
  * under the newer of both versions. Every query that yields limits selects {@link LIMITS_COLUMNS} and reads them here.
  */
 
-const storedPolicies = z
-  .array(
-    z.object({
-      name: z.string().min(1),
-      type: z.literal("token-bucket"),
-      scope: z.literal("tenant"),
-      rate: z.object({ tokens: z.int().nonnegative(), perSeconds: z.int().positive() }),
-      burst: z.int().nonnegative(),
-    }),
-  )
-  .min(1);
+const named = { name: z.string().min(1), scope: z.enum(SCOPES).default("tenant") };
+const storedPolicy = z.discriminatedUnion("type", [
+  z.object({
+    ...named,
+    type: z.literal("token-bucket"),
+    rate: z.object({ tokens: z.int().nonnegative(), perSeconds: z.int().positive() }),
+    burst: z.int().nonnegative(),
+  }),
+  z.object({
+    ...named,
+    type: z.enum(WINDOW_TYPES),
+    limit: z.int().nonnegative(),
+    windowSeconds: z.int().positive(),
+  }),
+]);
+const storedPolicies = z.array(storedPolicy).min(1);
 
 /** The policies in a tier's column. @throws BadRow */
 export function readPolicies(text: string): Policy[] {
@@ -50,6 +63,6 @@ export function readLimits(row: z.infer<typeof limitsRow>): Limits {
 
 /** Found here and not in the object that would have to count by it. */
 function counted(table: string, policy: Policy): Policy {
-  if (grainsOf(policy) === null) throw new BadRow(table, `policy ${policy.name} cannot be counted exactly`);
+  if (!isCountable(policy)) throw new BadRow(table, `policy ${policy.name} cannot be counted exactly`);
   return policy;
 }

@@ -107,5 +107,7 @@ export async function deleteTier(db: D1Database, name: string, act: Act): Promis
 
 /** Policies as plain JSON, for the audit. */
 function jsonOf(policies: readonly Policy[]) {
-  return policies.map(({ name, type, scope, rate, burst }) => ({ name, type, scope, rate: { ...rate }, burst }));
+  return policies.map((policy) =>
+    policy.type === "token-bucket" ? { ...policy, rate: { ...policy.rate } } : { ...policy },
+  );
 }

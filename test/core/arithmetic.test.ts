@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ceilDiv, simplestFraction } from "../../src/core/arithmetic.ts";
+import { ceilDiv, floorDiv, mulDivCeil, simplestFraction } from "../../src/core/arithmetic.ts";
 import { grainsOf, rateFromNumber, tokenBucketPolicy } from "../../src/core/policy.ts";
 
 describe("exact arithmetic", () => {
@@ -11,6 +11,28 @@ describe("exact arithmetic", () => {
         expect(BigInt(ceilDiv(a, b))).toBe(exact);
       }),
     );
+  });
+
+  test("floorDiv is the exact floor for all safe integers", () => {
+    const near = fc.tuple(fc.integer({ min: 1, max: 94_906_265 }), fc.integer({ min: 1, max: 94_906_265 }));
+    const anyPair = fc.tuple(fc.maxSafeNat(), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }));
+    // Just under a multiple is where the double quotient is rounded up.
+    const pairs = fc.oneof(
+      anyPair,
+      near.map(([a, b]): [number, number] => [a * b - 1, b]),
+    );
+    fc.assert(
+      fc.property(pairs, ([a, b]) => {
+        expect(BigInt(floorDiv(a, b))).toBe(BigInt(a) / BigInt(b));
+      }),
+    );
+    expect(floorDiv(Number.MAX_SAFE_INTEGER, 2)).toBe(4_503_599_627_370_495);
+  });
+
+  test("mulDivCeil is exact where the product is no safe integer", () => {
+    expect(mulDivCeil(1_000_000_007, 31_535_999_999, 31_536_000_000)).toBe(1_000_000_007);
+    expect(mulDivCeil(1_000_000_007, 15_768_000_000, 31_536_000_000)).toBe(500_000_004);
+    expect(mulDivCeil(0, 5, 7)).toBe(0);
   });
 
   test.each([

@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  CLOCK_REBASE_MS,
-  charge,
-  fullBucket,
-  msUntilFull,
-  remainingTokens,
-  settle,
-  weigh,
-} from "../../src/core/bucket.ts";
+import { charge, fullBucket, msUntilFull, remainingTokens, settle, weigh } from "../../src/core/bucket.ts";
+import { CLOCK_REBASE_MS } from "../../src/core/clock.ts";
 import { type Grains, grainsOf, type TokenBucketPolicy, tokenBucketPolicy } from "../../src/core/policy.ts";
 
 const T0 = 1_700_000_000_000;
@@ -111,6 +104,15 @@ describe("a bucket in grains", () => {
         expect(back.debt - owing.debt).toBeLessThanOrEqual(Math.ceil(a.perToken / b.perToken));
       }),
     );
+  });
+
+  test("ages by the rate that it was kept under, and by another only from the moment that it is given it", () => {
+    const [fast, slow] = [grains(1, 1, 10), grains(1, 60, 10)];
+    const spent = charge(fullBucket(fast, T0), fast, 10);
+    const slowed = settle(spent, slow, T0 + 4_000);
+    expect(remainingTokens(slowed, slow)).toBe(4);
+    expect(remainingTokens(settle(slowed, slow, T0 + 63_000), slow)).toBe(4);
+    expect(remainingTokens(settle(slowed, slow, T0 + 64_000), slow)).toBe(5);
   });
 
   test("a clock that steps far back is followed without credit, and nobody is locked out", () => {

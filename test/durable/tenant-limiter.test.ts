@@ -41,12 +41,10 @@ async function check(stub: DurableObjectStub<TenantLimiter>, cost: number, limit
 
 async function rows(stub: DurableObjectStub<TenantLimiter>): Promise<string> {
   return await runInDurableObject(stub, (_object, state) => {
-    const tables = state.storage.sql
-      .exec("SELECT name FROM sqlite_master WHERE name IN ('state', 'buckets')")
-      .toArray();
+    const tables = state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name IN ('state', 'meters')").toArray();
     if (tables.length === 0) return "none";
     const read = (table: string) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray();
-    return JSON.stringify([read("buckets"), read("state")]);
+    return JSON.stringify([read("meters"), read("state")]);
   });
 }
 
@@ -185,7 +183,8 @@ describe("an object with a bug", () => {
       storage.sql.exec("UPDATE state SET shape = 99");
     });
     await evictDurableObject(stub);
-    const caller = { tenant: `test-${objects}`, kind: "tenant", tier: null, limits: null } as const;
+    const known = { tenant: `test-${objects}`, kind: "tenant", tier: null, limits: null } as const;
+    const caller = { ...known, credential: null, address: "192.0.2.1" };
     const asked = checkCaller(env, parseConfig({}), caller, { cost: 1, critical: false });
     expect(await asked.catch(String)).toContain("shape 99");
   });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { criticalCeiling } from "../../src/core/limiter.ts";
-import { grainsOf, type Policy, RESERVED_POLICY_NAMES, rateFromNumber } from "../../src/core/policy.ts";
+import {
+  isCountable,
+  type Policy,
+  RESERVED_POLICY_NAMES,
+  rateFromNumber,
+  type Scope,
+  type WindowPolicy,
+} from "../../src/core/policy.ts";
 import { fieldFaults } from "../../src/http/endpoint.ts";
 import { showPolicies, tenantLimitsBody, tierBody } from "../../src/http/limits-schema.ts";
 
@@ -18,8 +25,16 @@ const bucket = (tokens: number, perSeconds: number, burst: number, name = "reque
   rate: { tokens, perSeconds },
   burst,
 });
+const windowOf = (
+  type: WindowPolicy["type"],
+  name: string,
+  scope: Scope,
+  limit: number,
+  windowSeconds: number,
+): Policy => ({ type, name, scope, limit, windowSeconds });
 const policies = (...given: string[]) => `{"policies":[${given.join(",")}]}`;
 const one = (fields: string) => policies(`{"type":"token-bucket",${fields}}`);
+const fixed = (fields: string) => policies(`{"type":"fixed-window",${fields}}`);
 
 describe("limits that can be counted", () => {
   test.for<[string, string, Policy[]]>([
@@ -36,6 +51,26 @@ describe("limits that can be counted", () => {
         '{"type":"token-bucket","name":"day \\"x\\"","rate":{"tokens":1000,"perSeconds":86400},"burst":1000}',
       ),
       [bucket(50, 1, 100, "second"), bucket(1000, 86400, 1000, 'day "x"')],
+    ],
+    [
+      "windows, with scopes",
+      policies(
+        '{"type":"fixed-window","name":"minute","limit":30,"windowSeconds":60}',
+        '{"type":"sliding-window","name":"user","scope":"key","limit":5,"windowSeconds":1}',
+        '{"type":"token-bucket","name":"address","scope":"ip","rate":5,"burst":9}',
+        '{"type":"fixed-window","name":"credential","scope":"credential","limit":0,"windowSeconds":31536000}',
+      ),
+      [
+        windowOf("fixed-window", "minute", "tenant", 30, 60),
+        windowOf("sliding-window", "user", "key", 5, 1),
+        { ...bucket(5, 1, 9, "address"), scope: "ip" },
+        windowOf("fixed-window", "credential", "credential", 0, 31_536_000),
+      ],
+    ],
+    [
+      "the most in a window that is still exact",
+      policies('{"type":"sliding-window","limit":1000000000,"windowSeconds":4503}'),
+      [windowOf("sliding-window", "requests", "tenant", 1e9, 4503)],
     ],
   ])("%s", ([, json, expected]) => {
     expect(read(tierBody, json)).toEqual({ value: expected });
@@ -126,6 +161,40 @@ describe("limits that cannot, with the name of the field", () => {
       ["policies.0.name: is a name that Headgate uses itself"],
     ],
     ["a name that is not ASCII", one('"name":"ä","rate":1,"burst":1'), ["policies.0.name: must be printable ASCII"]],
+    ["half a count", fixed('"limit":1.5,"windowSeconds":1'), ["policies.0.limit: must be a whole number"]],
+    ["a negative count", fixed('"limit":-1,"windowSeconds":1'), ["policies.0.limit: must not be negative"]],
+    [
+      "a count too large",
+      fixed('"limit":1000000001,"windowSeconds":1'),
+      ["policies.0.limit: must be at most 1000000000"],
+    ],
+    ["no time at all", fixed('"limit":1,"windowSeconds":0'), ["policies.0.windowSeconds: must be at least 1"]],
+    [
+      "a second and a half",
+      fixed('"limit":1,"windowSeconds":1.5'),
+      ["policies.0.windowSeconds: must be a whole number of seconds"],
+    ],
+    [
+      "more than a year",
+      fixed('"limit":1,"windowSeconds":31536001'),
+      ["policies.0.windowSeconds: must be at most 31536000"],
+    ],
+    [
+      "a count that is too fine in its window",
+      fixed('"limit":1000000000,"windowSeconds":4504'),
+      ["policies.0.limit: cannot be counted exactly with this window; take a smaller limit or a shorter window"],
+    ],
+    [
+      "a window with a bucket's fields",
+      fixed('"limit":1,"windowSeconds":1,"burst":1'),
+      ["policies.0.burst: unknown field"],
+    ],
+    ["a bucket with a window's fields", one('"rate":1,"burst":1,"limit":1'), ["policies.0.limit: unknown field"]],
+    [
+      "a window and a bucket of one name",
+      policies('{"type":"fixed-window","limit":1,"windowSeconds":1}', '{"type":"token-bucket","rate":2,"burst":1}'),
+      ["policies.1.name: is the name of another policy too"],
+    ],
     ["an empty name", one('"name":"","rate":1,"burst":1'), ["policies.0.name: must not be empty"]],
     [
       "a name of 65",
@@ -165,7 +234,7 @@ describe("a tenant's own limits", () => {
     expect(value).toEqual({ requestsPerSecond: tokens / perSeconds, burstSize: 1 });
     const back = rateFromNumber(tokens / perSeconds);
     expect(back && back.tokens * perSeconds).toBe(back && tokens * back.perSeconds);
-    expect(back && grainsOf(bucket(back.tokens, back.perSeconds, 1))).not.toBeNull();
+    expect(back && isCountable(bucket(back.tokens, back.perSeconds, 1))).toBe(true);
   });
 
   test("a ratio that no number holds is refused", () => {
@@ -188,7 +257,12 @@ describe("limits as they are shown", () => {
       requestsPerSecond: 0.25,
       burstSize: 9,
     });
-    const two = [bucket(1, 4, 9), bucket(1, 4, 9, "other")];
-    expect(showPolicies(two)).toEqual({ policies: two });
+    for (const others of [
+      [bucket(1, 4, 9), bucket(1, 4, 9, "other")],
+      [{ ...bucket(1, 4, 9), scope: "ip" as const }],
+      [windowOf("fixed-window", "minute", "tenant", 30, 60)],
+    ]) {
+      expect(showPolicies(others)).toEqual({ policies: others });
+    }
   });
 });

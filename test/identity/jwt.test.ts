@@ -41,6 +41,7 @@ interface Claims {
   exp?: number | null;
   nbf?: number;
   tenant?: unknown;
+  sub?: string;
 }
 
 function token(by: Signer, claims: Claims = {}, header: { kid?: string } = { kid: by.kid }): Promise<string> {
@@ -68,13 +69,15 @@ afterEach(() => vi.restoreAllMocks());
 
 const kindAt = async (text: string, nowMs = NOW_MS) => (await verifyToken(config, text, nowMs)).kind;
 
+const ACME = { kind: "tenant", tenant: "acme", subject: null };
+
 describe("a token", () => {
   test.for<[string, keyof typeof signers]>([
     ["ES256", "first"],
     ["RS256", "rsa"],
     ["EdDSA", "ed"],
   ])("signed with %s names its tenant", async ([, name]) => {
-    expect(await verifyToken(config, await token(signers[name]), NOW_MS)).toEqual({ kind: "tenant", tenant: "acme" });
+    expect(await verifyToken(config, await token(signers[name]), NOW_MS)).toEqual(ACME);
   });
 
   test.for<[string, Claims, string]>([
@@ -101,7 +104,7 @@ describe("a token", () => {
       .setAudience(AUDIENCE)
       .setExpirationTime(NOW_SECONDS + 60)
       .sign(signers.first.privateKey);
-    expect(await verifyToken(by("https://example.com/org"), text, NOW_MS)).toEqual({ kind: "tenant", tenant: "acme" });
+    expect(await verifyToken(by("https://example.com/org"), text, NOW_MS)).toEqual(ACME);
     expect((await verifyToken(by("toString"), text, NOW_MS)).kind).toBe("refused");
   });
 
@@ -204,8 +207,28 @@ describe("a caller with a token", () => {
 
   test("while D1 fails is who it is, with limits that only its object knows", async () => {
     d1.mood = "fails";
-    const caller = { tenant: "during-outage", kind: "tenant", tier: null, limits: null };
+    const account = { tenant: "during-outage", kind: "tenant", tier: null, limits: null };
+    const caller = { ...account, credential: null, address: "unknown" };
     expect(await ask({ tenant: "during-outage" })).toEqual({ kind: "caller", caller });
+  });
+
+  test.for<[string, Claims, string | null]>([
+    ["its subject", { sub: "user-7" }, "sub:user-7"],
+    ["a subject that is spelt as a key's id", { sub: "key_abc" }, "sub:key_abc"],
+    ["nothing, without a subject", {}, null],
+    ["nothing, with an empty subject", { sub: "" }, null],
+  ])("goes by %s within its tenant", async ([, claims, credential]) => {
+    expect(await ask(claims)).toMatchObject({ caller: { tenant: "acme", credential } });
+  });
+
+  test("with a very long subject goes by its hash, which no other subject has", async () => {
+    const named = async (sub: string) => {
+      const resolution = await ask({ sub });
+      return resolution.kind === "caller" ? resolution.caller.credential : null;
+    };
+    const [one, other] = [await named(`${"x".repeat(3_000)}1`), await named(`${"x".repeat(3_000)}2`)];
+    expect(one).toMatch(/^sub-sha256:[0-9a-f]{64}$/);
+    expect(other).not.toBe(one);
   });
 
   test("is unauthenticated with a bad one, and unavailable while its issuer is", async () => {

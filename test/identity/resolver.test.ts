@@ -35,13 +35,26 @@ const codeOf = async (nowMs: number, headers: Headers) => {
 
 describe("a key", () => {
   test("leads to its tenant, with tier and limits, whichever way it is sent", async () => {
-    const { secret } = await tenantWithKey(tenant);
+    const { secret, keyId } = await tenantWithKey(tenant);
     const limits = (await findTenant(env.DB, tenant))?.limits;
-    const caller = { tenant, kind: "tenant", tier: "free", limits };
+    const caller = { tenant, kind: "tenant", tier: "free", limits, credential: keyId, address: "unknown" };
     for (const headers of [bearer(secret), new Headers({ "X-API-Key": secret }), basic(tenant, secret)]) {
       expect(await ask(NOW_MS, headers)).toEqual({ kind: "caller", caller });
     }
     expect(d1.queries).toBe(1);
+  });
+
+  test("comes with its id and the address that it is used from: two keys, or two addresses, are told apart", async () => {
+    const [first, second] = [await tenantWithKey(tenant), await tenantWithKey(tenant)];
+    const seen = async (secret: string, address: string) => {
+      const headers = bearer(secret);
+      headers.set("CF-Connecting-IP", address);
+      const resolution = await ask(NOW_MS, headers);
+      return resolution.kind === "caller" ? [resolution.caller.credential, resolution.caller.address] : null;
+    };
+    expect(await seen(first.secret, "192.0.2.7")).toEqual([first.keyId, "192.0.2.7"]);
+    expect(await seen(first.secret, "2001:db8:1:2::9")).toEqual([first.keyId, "2001:db8:1:2::/64"]);
+    expect(await seen(second.secret, "::ffff:192.0.2.7")).toEqual([second.keyId, "192.0.2.7"]);
   });
 
   test("with another tenant's name is as unknown as a wrong key", async () => {
@@ -249,14 +262,15 @@ describe("callers by address", () => {
   ])("%s", async ([, address, key]) => {
     const headers = new Headers(address === null ? {} : { "CF-Connecting-IP": address });
     const caller = await addressCaller(askingAt(NOW_MS, d1), headers);
-    expect(caller).toMatchObject({ kind: "address", tenant: key, tier: "anonymous" });
+    expect(caller).toMatchObject({ kind: "address", tenant: key, tier: "anonymous", credential: null, address: key });
     expect(caller.limits?.policies).toHaveLength(1);
   });
 
   test("without D1 and without memory the limits are unknown, not zero", async () => {
     d1.mood = "fails";
     const caller = await addressCaller(askingAt(NOW_MS, d1), new Headers());
-    expect(caller).toEqual({ kind: "address", tenant: "unknown", tier: null, limits: null });
+    const unknown = { tenant: "unknown", credential: null, address: "unknown" };
+    expect(caller).toEqual({ kind: "address", tier: null, limits: null, ...unknown });
   });
 });
 

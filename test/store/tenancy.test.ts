@@ -221,11 +221,29 @@ describe("the audit", () => {
   });
 });
 
+describe("policies in a tier's row", () => {
+  test("are read in every shape that was ever written, those without a scope as the tenant's", async () => {
+    const stored = [
+      { name: "a", type: "token-bucket", rate: { tokens: 1, perSeconds: 1 }, burst: 5 },
+      { name: "b", type: "fixed-window", scope: "key", limit: 30, windowSeconds: 60 },
+      { name: "c", type: "sliding-window", limit: 5, windowSeconds: 1 },
+    ];
+    await DB.prepare("INSERT INTO tiers VALUES ('shapes', ?, 1, 0)").bind(JSON.stringify(stored)).run();
+    const policies = stored.map((policy) => ({ scope: "tenant", ...policy }));
+    expect((await findTier(DB, "shapes"))?.policies).toEqual(policies);
+  });
+});
+
 describe("what fails", () => {
   test.for<[string, string]>([
     ["not JSON", "nonsense"],
     ["no policy", "[]"],
     ["another type", '[{"name":"a","type":"leaky","scope":"tenant","rate":{"tokens":1,"perSeconds":1},"burst":1}]'],
+    ["another scope", '[{"name":"a","type":"fixed-window","scope":"planet","limit":1,"windowSeconds":1}]'],
+    [
+      "a window that cannot be counted",
+      '[{"name":"a","type":"fixed-window","scope":"ip","limit":1000000000,"windowSeconds":31536000}]',
+    ],
     [
       "a policy that cannot be counted",
       '[{"name":"a","type":"token-bucket","scope":"tenant","rate":{"tokens":1,"perSeconds":999999937},"burst":1000000000}]',

@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import type { Decision } from "../../core/limiter.ts";
-import { checkCaller, refundCaller } from "../../durable/stubs.ts";
+import type { Span } from "../../core/meter.ts";
+import { checkCaller, type LimitRequest, refundCaller } from "../../durable/stubs.ts";
 import type { AppEnv } from "../app-env.ts";
 import { countRefusal } from "../edge.ts";
 import { problem } from "../problem.ts";
@@ -16,7 +17,7 @@ const LIMITER_RETRY_SECONDS = 1;
 export async function limitTenant(
   c: Context<AppEnv>,
   config: Config,
-  request: { cost: number; critical: boolean; judgeOnly?: boolean },
+  request: LimitRequest,
 ): Promise<Decision | Response> {
   const answer = await checkCaller(c.env, config, c.var.caller, request);
   if (answer.kind === "unavailable") {
@@ -28,8 +29,8 @@ export async function limitTenant(
 }
 
 /** Takes back the charge of a request that a later layer refused: a refusal charges nothing. */
-export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number): Promise<void> {
-  const reports = await refundCaller(c.env, config, c.var.caller, cost);
+export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, charged: Span): Promise<void> {
+  const reports = await refundCaller(c.env, config, c.var.caller, cost, charged);
   if (reports !== null) setRateHeaders(c, reports);
 }
 
@@ -37,7 +38,7 @@ export async function refundTenant(c: Context<AppEnv>, config: Config, cost: num
 export async function refuseOverLimit(
   c: Context<AppEnv>,
   config: Config,
-  request: { cost: number; critical: boolean; judgeOnly?: boolean },
+  request: LimitRequest,
 ): Promise<Response | null> {
   const decision = await limitTenant(c, config, request);
   if (decision instanceof Response) return decision;

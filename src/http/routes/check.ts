@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { tightest } from "../../core/limiter.ts";
+import { POLICY_TYPES } from "../../core/policy.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
 
@@ -20,7 +21,8 @@ const checkBody = z
 export const policyReport = z
   .object({
     name: z.string(),
-    type: z.literal("token-bucket"),
+    type: z.enum(POLICY_TYPES),
+    /** The most at once: a bucket's burst, a window's limit. */
     limit: z.int(),
     windowSeconds: z.int().nullable(),
     remaining: z.int(),
@@ -51,7 +53,7 @@ export function registerCheck(api: Api, config: Config): void {
       responses: { 200: { description: "The decision, yes or no", schema: decision } },
     },
     async (c, { body }) => {
-      const decided = await limitTenant(c, config, { cost: body.cost, critical: false });
+      const decided = await limitTenant(c, config, { cost: body.cost, critical: false, key: body.key ?? null });
       if (decided instanceof Response) return decided;
       const tight = tightest(decided.reports);
       return c.json(

@@ -132,6 +132,7 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const gated = critical ? null : gateRefusal(partition, Date.now());
   const refused = await refuseOverLimit(c, config, { cost: COMMAND_COST, critical, judgeOnly: gated !== null });
   if (refused !== null) return refused;
+  const charged = { fromMs: c.var.nowMs, toMs: Date.now() };
   if (gated !== null) {
     countRefusal(gated.code);
     return problem(c, gated);
@@ -144,7 +145,8 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const submitted = await submitCommand(c.env, partition, submission, signal, (task) => c.executionCtx.waitUntil(task));
   if (submitted.health !== null) hearEngine(partition, submitted.health, Date.now());
   if (submitted.kind === "refused") {
-    await refundTenant(c, config, COMMAND_COST);
+    // A critical command is counted only as far as there is something to count it against, and is hardly ever refused.
+    if (!critical) await refundTenant(c, config, COMMAND_COST, charged);
     return problem(c, submitted.problem);
   }
 

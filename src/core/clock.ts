@@ -1,0 +1,12 @@
+/**
+ * What a counter makes of a clock that steps back. A small step grants and charges nothing: the counter keeps its
+ * later time. A far one is followed, without credit, so that nobody waits for the old time to come again.
+ */
+
+/** How far back the clock may step before a counter follows it. The longest that a step can hold refill up. */
+export const CLOCK_REBASE_MS = 60_000;
+
+/** The time to go by, for a counter that stood at `lastMs`. Below `lastMs` only when the clock stepped far back. */
+export function steadyTime(lastMs: number, nowMs: number): number {
+  return lastMs - nowMs > CLOCK_REBASE_MS ? nowMs : Math.max(nowMs, lastMs);
+}
