@@ -20,6 +20,8 @@ export default defineConfig({
               bindings: {
                 ADMIN_TOKEN: "test-admin",
                 VIEWER_TOKEN: "test-viewer",
+                // Off by default; on, it changes nothing for commands that are neither slow nor many.
+                ADAPTIVE_TENANT_RATE: "on",
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
               },
             },

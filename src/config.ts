@@ -34,6 +34,7 @@ const variables = z
     FINISHED_KEEP_BYTES: whole(1024 * 1024, 4 * 1024 ** 3, 1024 ** 3),
     IDENTITY_CACHE_MS: whole(0, 300_000, 10_000),
     LIMITER_TIMEOUT_MS: whole(1, 60_000, 1_000),
+    ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),
     JWT_JWKS_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),

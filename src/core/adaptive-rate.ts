@@ -1,3 +1,5 @@
+import type { Limits, TokenBucketPolicy } from "./policy.ts";
+
 /**
  * A tenant's rate that follows how long its commands take: slow ones lower it, fast ones raise it again, never over what
  * the tier gives. Off by default. It changes how fast a bucket refills and never what is owed, so switching it on or off
@@ -36,6 +38,32 @@ export function observe(rate: AdaptiveRate, latenciesMs: readonly number[], tier
   }
   return { share, latenciesMs: pending };
 }
+
+/** The rate that a tenant's limits give it as a whole, in tokens per second; null when no bucket limits it. */
+export function tierRateOf(limits: Limits): number | null {
+  const rates = limits.policies.filter(isTenantBucket).map(({ rate }) => rate.tokens / rate.perSeconds);
+  return rates.length === 0 ? null : Math.min(...rates);
+}
+
+/** The limits with a share of their rate: buckets of the whole tenant refill more slowly, and hold as much. */
+export function withShare(limits: Limits, share: number): Limits {
+  if (share >= 1) return limits;
+  const policies = limits.policies.map((policy) =>
+    isTenantBucket(policy) ? { ...policy, rate: slowed(policy.rate, share) } : policy,
+  );
+  return { version: limits.version, policies };
+}
+
+function isTenantBucket(policy: Limits["policies"][number]): policy is TokenBucketPolicy {
+  return policy.type === "token-bucket" && policy.scope === "tenant";
+}
+
+/** In thousandths of a token, downward: whole numbers that any bucket can be counted in. */
+function slowed({ tokens, perSeconds }: TokenBucketPolicy["rate"], share: number): TokenBucketPolicy["rate"] {
+  return { tokens: Math.floor((tokens / perSeconds) * share * THOUSANDTHS), perSeconds: THOUSANDTHS };
+}
+
+const THOUSANDTHS = 1000;
 
 function moved(share: number, p99Ms: number, tierRate: number): number {
   if (p99Ms > SLOW_MS) return Math.min(1, Math.max(share * DOWN, RATE_MIN / tierRate));

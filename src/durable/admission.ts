@@ -24,7 +24,13 @@ export interface Submission {
 }
 
 export type Submitted =
-  | { readonly kind: "accepted"; readonly command: CommandView; readonly health: EngineHealth }
+  | {
+      readonly kind: "accepted";
+      readonly command: CommandView;
+      readonly health: EngineHealth;
+      /** How long commands of this tenant took that ended before, for its limiter; mostly empty. */
+      readonly latenciesMs: readonly number[];
+    }
   | { readonly kind: "refused"; readonly problem: Problem; readonly health: EngineHealth };
 
 interface Waiting {
@@ -113,7 +119,9 @@ export class Admission {
     if (entry === "full") return this.#refuse("queue_full");
     flow.written(critical, acceptedAtMs);
     inFlight.begin(entry.sequence, this.#parts.waiting);
-    return { kind: "accepted", command: this.#accepted(entry.sequence), health: this.#health(acceptedAtMs) };
+    const command = this.#accepted(entry.sequence);
+    const latenciesMs = this.#parts.latencies.take(tenant);
+    return { kind: "accepted", command, health: this.#health(acceptedAtMs), latenciesMs };
   }
 
   #waitForRoom(submission: Submission, waitMs: number): Promise<Submitted> {

@@ -19,6 +19,7 @@ import { DeadLetters } from "./dead-letters.ts";
 import { EndWaits } from "./end-waits.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
 import { InFlight } from "./in-flight.ts";
+import { Latencies } from "./latencies.ts";
 import { Ledger } from "./ledger.ts";
 import { applySchema } from "./schema.ts";
 
@@ -38,6 +39,7 @@ export class EngineParts {
   readonly pace: Pace;
   readonly flow: FlowControl;
   readonly inFlight = new InFlight();
+  readonly latencies = new Latencies();
   readonly #state: EngineState;
   #settings: EngineSettings;
   #flowSettings: FlowSettings;

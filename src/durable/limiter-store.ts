@@ -1,5 +1,5 @@
 import { settle } from "../core/bucket.ts";
-import { criticalCeiling } from "../core/limiter.ts";
+import { criticalCeiling } from "../core/critical-ceiling.ts";
 import type { Meter } from "../core/meter.ts";
 import { DEFAULT_LIMITS, grainsOf, type Limits } from "../core/policy.ts";
 import { policyKey, typeOfId } from "../core/subjects.ts";

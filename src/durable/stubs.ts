@@ -124,6 +124,11 @@ export async function refundCaller(
   return await answeredInTime(() => limiter.refund(cost, charged, subjectsOf(caller, null)), config.LIMITER_TIMEOUT_MS);
 }
 
+/** Tells a caller's limiter how long its commands took, for a rate that adapts. */
+export async function observeLatencies(env: Env, caller: Caller, latenciesMs: readonly number[]): Promise<void> {
+  await limiterOf(env, callerKey(caller)).observe(latenciesMs);
+}
+
 /** Tells a tenant's object its limits. They hold from the next request on; the newest version wins there. */
 export async function applyLimits(env: Env, tenant: string, limits: Limits): Promise<void> {
   await tenantLimiterOf(env, tenant).apply(limits);

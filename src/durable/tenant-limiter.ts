@@ -1,4 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
+import { configOf } from "../config.ts";
+import { type AdaptiveRate, FULL_RATE, observe, tierRateOf, withShare } from "../core/adaptive-rate.ts";
 import { covers, isExact, writeAhead } from "../core/charge-ahead.ts";
 import { criticalCeiling } from "../core/critical-ceiling.ts";
 import {
@@ -15,17 +17,8 @@ import { age, type Meter, owesNothing, type Rule, type Span } from "../core/mete
 import { MeterTable } from "../core/meters.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
 import { keyOfId, NOBODY, type Subjects } from "../core/subjects.ts";
-import {
-  deleteMeter,
-  deleteMeters,
-  loadLimiter,
-  prepareLimiter,
-  SHAPE,
-  type StoredLimiter,
-  saveMeter,
-  saveState,
-  type Usage,
-} from "./limiter-store.ts";
+import { LimiterDisk } from "./limiter-disk.ts";
+import { loadLimiter, type Usage } from "./limiter-store.ts";
 
 /**
  * Layer 1's object: one per tenant, it holds the meters of all its policies. Load, decide in core, write what must
@@ -52,31 +45,26 @@ const FORGOTTEN_ROWS_A_WRITE = 64;
 
 export class TenantLimiter extends DurableObject<Env> {
   #limits: Limits;
+  #rate: AdaptiveRate = FULL_RATE;
   #tenantLimits: CompiledLimits;
   #ceiling: CompiledLimits;
   /** The rules of all policies, by what the ids of their meters begin with. */
   #rules: ReadonlyMap<string, Rule>;
   readonly #meters: MeterTable;
-  /** What an object that starts now would start from. */
-  readonly #written: Map<string, Meter>;
-  /** What was left in an older shape, until this life's first write makes it into the present one. */
-  #old: StoredLimiter | null;
+  readonly #disk: LimiterDisk;
   #usage: Usage;
-  #prepared: boolean;
   #lastChargeMs = 0;
   #flushPlanned = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const stored = loadLimiter(ctx.storage.sql);
-    this.#old = stored?.shape === SHAPE ? null : stored;
-    this.#prepared = stored?.shape === SHAPE;
+    this.#disk = new LimiterDisk(ctx.storage.sql, stored);
     this.#limits = stored?.limits ?? DEFAULT_LIMITS;
     this.#tenantLimits = compileLimits(this.#limits);
     this.#ceiling = compileLimits(criticalCeiling(this.#limits));
     this.#rules = rulesOf(this.#tenantLimits, this.#ceiling);
     this.#meters = new MeterTable(stored?.meters);
-    this.#written = new Map(stored?.meters);
     this.#usage = stored?.usage ?? { admitted: 0, refused: 0, sinceMs: Date.now() };
   }
 
@@ -114,14 +102,22 @@ export class TenantLimiter extends DurableObject<Env> {
     this.#saveState();
   }
 
+  /**
+   * Commands of the tenant took so long. Where the deployment lets rates adapt, the tenant's follows; a new life of the
+   * object, and new limits, begin with the full rate. What is owed stays as it is.
+   */
+  observe(latenciesMs: readonly number[]): void {
+    const tierRate = tierRateOf(this.#limits);
+    if (tierRate === null || configOf(this.env).ADAPTIVE_TENANT_RATE === "off") return;
+    const before = this.#rate.share;
+    this.#rate = observe(this.#rate, latenciesMs, tierRate);
+    if (this.#rate.share !== before) this.#compile(Date.now());
+  }
+
   /** Forgives what is owed: nothing is used up any more, by anyone. */
   reset(): void {
     this.#meters.clear();
-    if (this.#hasWritten()) {
-      this.#prepare();
-      deleteMeters(this.ctx.storage.sql);
-    }
-    this.#written.clear();
+    this.#disk.deleteAll();
   }
 
   /** Requests decided, admitted and refused, since the time given. Memory that is lost loses the last seconds. */
@@ -151,11 +147,11 @@ export class TenantLimiter extends DurableObject<Env> {
     if (!charged) return;
     for (const [id, meter] of next) {
       const rule = this.#rules.get(keyOfId(id));
-      const row = rule === undefined ? null : writeAhead(rule, this.#written.get(id), meter);
+      const row = rule === undefined ? null : writeAhead(rule, this.#disk.written.get(id), meter);
       if (row === null) continue;
-      const firstWrite = !this.#prepared;
-      if (!this.#written.has(id)) this.#deleteForgotten();
-      this.#save(id, row);
+      const firstWrite = !this.#disk.isPrepared;
+      if (!this.#disk.written.has(id)) this.#deleteForgotten();
+      this.#disk.save(id, row);
       if (firstWrite) this.#saveState();
     }
   }
@@ -166,8 +162,14 @@ export class TenantLimiter extends DurableObject<Env> {
    */
   #adopt(limits: Limits, nowMs: number): void {
     this.#limits = limits;
-    this.#tenantLimits = compileLimits(limits);
-    this.#ceiling = compileLimits(criticalCeiling(limits));
+    this.#rate = FULL_RATE;
+    this.#compile(nowMs);
+  }
+
+  /** Goes by the present limits and rate from now on. */
+  #compile(nowMs: number): void {
+    this.#tenantLimits = compileLimits(withShare(this.#limits, this.#rate.share));
+    this.#ceiling = compileLimits(criticalCeiling(this.#limits));
     this.#rules = rulesOf(this.#tenantLimits, this.#ceiling);
     for (const [id, meter] of this.#meters.entries()) {
       const rule = this.#rules.get(keyOfId(id));
@@ -175,9 +177,9 @@ export class TenantLimiter extends DurableObject<Env> {
       if (rule === undefined) continue;
       const settled = rule.settle(meter, nowMs);
       this.#meters.set(id, settled);
-      if (!covers(this.#written.get(id), settled)) this.#save(id, settled);
+      if (!covers(this.#disk.written.get(id), settled)) this.#disk.save(id, settled);
     }
-    if (this.#hasWritten()) this.#saveState();
+    if (this.#disk.hasRows) this.#saveState();
   }
 
   #planFlush(nowMs: number): void {
@@ -197,47 +199,24 @@ export class TenantLimiter extends DurableObject<Env> {
       return;
     }
     // Every meter that owes something has a row.
-    for (const [id, row] of this.#written) {
+    for (const [id, row] of this.#disk.written) {
       const meter = this.#meters.get(id);
       if (meter === undefined || owesNothing(age(meter, nowMs))) {
         this.#meters.forget(id, nowMs);
-        this.#delete(id);
-      } else if (!isExact(row, meter)) this.#save(id, meter);
+        this.#disk.delete(id);
+      } else if (!isExact(row, meter)) this.#disk.save(id, meter);
     }
     this.#saveState();
   }
 
   #deleteForgotten(): void {
     for (const id of this.#meters.takeForgotten(FORGOTTEN_ROWS_A_WRITE)) {
-      if (this.#written.has(id) && this.#meters.get(id) === undefined) this.#delete(id);
+      if (this.#disk.written.has(id) && this.#meters.get(id) === undefined) this.#disk.delete(id);
     }
   }
 
-  #save(id: string, meter: Meter): void {
-    this.#prepare();
-    saveMeter(this.ctx.storage.sql, id, meter);
-    this.#written.set(id, meter);
-  }
-
-  #delete(id: string): void {
-    this.#prepare();
-    deleteMeter(this.ctx.storage.sql, id);
-    this.#written.delete(id);
-  }
-
   #saveState(): void {
-    this.#prepare();
-    saveState(this.ctx.storage.sql, this.#limits, this.#usage);
-  }
-
-  #hasWritten(): boolean {
-    return this.#prepared || this.#old !== null;
-  }
-
-  #prepare(): void {
-    if (!this.#prepared) prepareLimiter(this.ctx.storage.sql, this.#old);
-    this.#prepared = true;
-    this.#old = null;
+    this.#disk.saveState(this.#limits, this.#usage);
   }
 }
 

@@ -72,14 +72,16 @@ export class Writer {
   }
 
   #run(entry: QueueEntry, nowMs: number): "ended" | "again" {
-    const { queue, waits, flow, inFlight } = this.#parts;
+    const { queue, waits, flow, inFlight, config, latencies } = this.#parts;
     const run = runCommand(this.#parts, entry, nowMs);
     if (run === "again") {
       queue.restore(entry);
       return run;
     }
     const then = inFlight.end(entry.sequence);
-    if (then !== null) flow.finished("success", nowMs - entry.acceptedAtMs, then, nowMs, Math.random());
+    const tookMs = nowMs - entry.acceptedAtMs;
+    if (then !== null) flow.finished("success", tookMs, then, nowMs, Math.random());
+    if (then !== null && config.ADAPTIVE_TENANT_RATE === "on") latencies.add(entry.tenant, tookMs);
     waits.ended(entry.sequence);
     return run;
   }

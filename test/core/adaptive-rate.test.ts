@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FULL_RATE, observe } from "../../src/core/adaptive-rate.ts";
+import { FULL_RATE, observe, tierRateOf, withShare } from "../../src/core/adaptive-rate.ts";
+import { type Policy, tokenBucketPolicy } from "../../src/core/policy.ts";
 
 const hundred = (ms: number, outliers = 0) => Array.from({ length: 100 }, (_, n) => (n < outliers ? 60_000 : ms));
 
@@ -27,6 +28,20 @@ describe("an adaptive tenant rate", () => {
     for (let n = 0; n < 100; n++) rate = observe(rate, hundred(5_000), 50);
     expect(rate.share * 50).toBe(10);
     expect(observe(FULL_RATE, hundred(5_000), 5).share).toBe(1);
+  });
+
+  test("is a share of what buckets of the whole tenant refill, and of nothing else", () => {
+    const bucket = tokenBucketPolicy({ tokens: 100, perSeconds: 1 }, 200);
+    const perKey: Policy = { ...bucket, name: "key", scope: "key" };
+    const day: Policy = { type: "fixed-window", name: "day", scope: "tenant", limit: 5, windowSeconds: 86_400 };
+    const limits = { version: 3, policies: [bucket, perKey, day] };
+    expect(tierRateOf(limits)).toBe(100);
+    expect(withShare(limits, 0.9)).toEqual({
+      version: 3,
+      policies: [{ ...bucket, rate: { tokens: 90_000, perSeconds: 1000 } }, perKey, day],
+    });
+    expect(withShare(limits, 1)).toBe(limits);
+    expect(tierRateOf({ version: 1, policies: [day] })).toBeNull();
   });
 
   test("is the same however the latencies are cut into pieces", () => {

@@ -111,6 +111,18 @@ describe("the limit on writes", () => {
   });
 });
 
+describe("latencies for the tenant's limiter", () => {
+  test("are told some at a time, each once, to the tenant whose commands they are", async () => {
+    const engine = await deployed();
+    const told: number[] = [];
+    for (let n = 0; n < 60; n++) {
+      const submitted = await submit(engine, "PROCESS_INSTANCE:CREATE", CREATE, n % 2 === 0 ? "tenant:a" : "tenant:b");
+      told.push(submitted.kind === "accepted" ? submitted.latenciesMs.length : -1);
+    }
+    expect(told.filter((count) => count > 0)).toEqual([20, 20]);
+  });
+});
+
 describe("what an operator changed", () => {
   test("holds after a restart, parameters and all", async () => {
     const engine = await deployed();

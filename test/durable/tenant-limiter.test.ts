@@ -190,6 +190,27 @@ describe("an object with a bug", () => {
   });
 });
 
+describe("a rate that adapts", () => {
+  const limits = limitsOf({ burst: 100, ratePerSecond: { tokens: 50, perSeconds: 1 } });
+  const slow = new Array(100).fill(5_000);
+
+  test("follows how long commands take, mints nothing, and ends with new limits and with the object's life", async () => {
+    const stub = newLimiter();
+    await check(stub, 100, limits);
+    for (let n = 0; n < 30; n++) await stub.observe(slow);
+    expect((await check(stub, 0, limits)).reports).toMatchObject([
+      { remaining: 0, windowSeconds: 10, resetSeconds: 10 },
+    ]);
+    vi.setSystemTime(T0 + 1_000);
+    expect((await check(stub, 0, limits)).reports).toMatchObject([{ remaining: 10 }]);
+    await stub.apply({ ...limits, version: 2 });
+    expect((await check(stub, 0, null)).reports).toMatchObject([{ remaining: 10, windowSeconds: 2 }]);
+    for (let n = 0; n < 30; n++) await stub.observe(slow);
+    await evictDurableObject(stub);
+    expect((await check(stub, 0, null)).reports).toMatchObject([{ windowSeconds: 2 }]);
+  });
+});
+
 describe("critical commands", () => {
   test("are admitted with an empty bucket, up to ten times the tier, and then told to wait", async () => {
     const stub = newLimiter();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { criticalCeiling } from "../../src/core/limiter.ts";
+import { criticalCeiling } from "../../src/core/critical-ceiling.ts";
 import {
   isCountable,
   type Policy,

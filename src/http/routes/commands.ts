@@ -6,6 +6,7 @@ import { INTENTS, type Intent, isCritical } from "../../core/intents.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import { cancelCommand, partitionFor, readCommand, submitCommand } from "../../durable/engines.ts";
+import { observeLatencies } from "../../durable/stubs.ts";
 import { payloadSchemas } from "../../executor/embedded/payloads.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
@@ -150,7 +151,8 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
     return problem(c, submitted.problem);
   }
 
-  const { command } = submitted;
+  const { command, latenciesMs } = submitted;
+  if (latenciesMs.length > 0) c.executionCtx.waitUntil(observeLatencies(c.env, c.var.caller, latenciesMs));
   const statusUrl = `/v1/commands/${command.commandId}`;
   if (waitMs > 0) {
     c.header("Preference-Applied", `wait=${waitMs / 1000}`);
