@@ -93,7 +93,7 @@ class Speed {
   #bucket: Bucket;
 
   constructor(perSecond: number, nowMs: number) {
-    const burst = Math.max(1, Math.ceil(perSecond / BURSTS_PER_SECOND));
+    const burst = Math.max(1, Math.ceil(perSecond * CATCH_UP_SECONDS));
     const grains = grainsOf(tokenBucketPolicy({ tokens: perSecond, perSeconds: 1 }, burst));
     if (grains === null) throw new Error(`${perSecond} commands a second cannot be counted`);
     this.#grains = grains;
@@ -104,11 +104,13 @@ class Speed {
   take(nowMs: number): number {
     this.#bucket = settle(this.#bucket, this.#grains, nowMs);
     const weighed = weigh(this.#bucket, this.#grains, 1);
-    if (weighed.verdict === "later") return Math.max(weighed.waitMs, 1000 / BURSTS_PER_SECOND);
+    if (weighed.verdict === "later") return Math.max(weighed.waitMs, REST_MS);
     this.#bucket = charge(this.#bucket, this.#grains, 1);
     return 0;
   }
 }
 
-/** A rate is kept in twentieths of a second: finer would be all timers, coarser would be seen as bursts. */
-const BURSTS_PER_SECOND = 20;
+/** How far it may catch up: a busy object's timers come late, and what they miss would be lost to the rate. */
+const CATCH_UP_SECONDS = 0.25;
+/** A rest that is worth a timer: the commands of a rest are one commit. */
+const REST_MS = 20;

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { Agent, type OutgoingHttpHeaders, request } from "node:http";
 import { startGatewayProcess, temporaryFolder } from "../support/node/process.ts";
 
 // An engine that does 250 commands a second under 500 a second: what is refused and how, how the limit settles, how long
@@ -20,11 +21,20 @@ interface Trace {
   readonly refused: number;
 }
 
-async function call<T>(url: string, method: "GET" | "POST" | "PUT", headers: object, body?: object) {
-  const answer = await fetch(url, { method, headers: { ...headers }, body: body ? JSON.stringify(body) : null });
-  const text = await answer.text();
-  const parsed: T = JSON.parse(text || "null");
-  return { status: answer.status, body: parsed };
+// Connections are kept and few: a new one per request would measure the kernel's queue of connections.
+const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+
+function call<T>(url: string, method: "GET" | "POST" | "PUT", headers: OutgoingHttpHeaders, body?: object) {
+  return new Promise<{ status: number; body: T }>((resolve, reject) => {
+    const sent = request(url, { method, headers, agent }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (chunk) => {
+        text += chunk;
+      });
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text || "null") }));
+    });
+    sent.on("error", reject).end(body && JSON.stringify(body));
+  });
 }
 
 /** Sends at a fixed rate whatever comes back, and counts what came back by second of sending. */
@@ -131,6 +141,7 @@ try {
   console.log(`last refusal ${(lateRefusals.at(-1) ?? 0).toFixed(1)} s after the load fell`);
   await writeFile(new URL("overload.svg", import.meta.url), draw(trace));
 } finally {
+  agent.destroy();
   await gateway.kill();
   await remove();
 }
