@@ -6,7 +6,7 @@ import type { Limits, TokenBucketPolicy } from "./policy.ts";
  * mints nothing.
  */
 
-/** Latencies that are looked at together (DESIGN §5). */
+/** Latencies that are looked at together: enough for a 99th. */
 export const LATENCIES = 100;
 const SLOW_MS = 1_000;
 const FAST_MS = 200;

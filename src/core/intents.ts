@@ -2,7 +2,7 @@
  * What a command wants, and which wants must never be refused.
  *
  * A critical intent relieves the engine (it ends work, repairs it, or makes it possible at all), so that
- * refusing it would make an overload worse. Layers 1 to 3 let it through; see DESIGN words "critical intent".
+ * refusing it would make an overload worse. Layers 1 to 3 let it through.
  */
 
 export const INTENTS = [

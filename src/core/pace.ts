@@ -11,7 +11,7 @@ const BINS = 60;
 /** The clock stands still within an event, so work may seem to take no time at all. */
 const OBSERVED_MIN_MS = 100;
 
-/** DESIGN promise "Retry-After on a full queue": 1 to 300 s, 30 s while there is no pace. */
+/** What `Retry-After` of a full queue promises: 1 to 300 s, and 30 s while there is no pace. */
 export const RETRY_AFTER_MAX_SECONDS = 300;
 export const RETRY_AFTER_UNKNOWN_SECONDS = 30;
 /** A longer wait carries jitter, so that callers who were refused together do not come back together. */

@@ -16,7 +16,7 @@ export interface AimdParams {
   readonly requestTimeoutMs: number;
 }
 
-/** DESIGN §5. */
+/** What a workflow engine bears: commands of milliseconds, and none worth waiting for after ten seconds. */
 export const AIMD_DEFAULTS: AimdParams = {
   initialLimit: 200,
   minLimit: 1,
