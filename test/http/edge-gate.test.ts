@@ -1,0 +1,34 @@
+import { beforeAll, expect, test, vi } from "vitest";
+import { CommandEngine } from "../../src/durable/command-engine.ts";
+import { ADMIN, call, newTenant } from "../support/http.ts";
+
+// Ten thousand take ten seconds and ten calls; the rule is the same for fewer.
+const REFUSALS = 1_500;
+const AT_ONCE = 50;
+const CREATE = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "order" } };
+const DEPLOY = { intent: "DEPLOYMENT:CREATE", payload: { processId: "order", tasks: [{ type: "pay" }] } };
+
+let tenant: Record<string, string>;
+
+beforeAll(async () => {
+  tenant = await newTenant("flood", { requestsPerSecond: 100_000, burstSize: 1_000_000 });
+  await call("PATCH", "/admin/flow-control", ADMIN, { bound: 1, enqueueWaitMs: 0 });
+  await call("POST", "/admin/engine/pause", ADMIN, {});
+  expect((await call("POST", "/v1/commands", tenant, CREATE)).status).toBe(202);
+});
+
+test("while the engine is full it is asked once a second, however many are refused, and critical commands pass", async () => {
+  const submits = vi.spyOn(CommandEngine.prototype, "submit");
+  const statuses = new Map<number, number>();
+  const send = async () => {
+    for (let n = 0; n < REFUSALS / AT_ONCE; n++) {
+      const { status } = await call("POST", "/v1/commands", tenant, CREATE);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: AT_ONCE }, send));
+  expect([...statuses]).toEqual([[503, REFUSALS]]);
+  expect(submits.mock.calls.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000);
+  expect((await call("POST", "/v1/commands", tenant, DEPLOY)).status).toBe(202);
+});
