@@ -1,5 +1,5 @@
 import { addressKey } from "../core/address.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, unknownCaller } from "./caller.ts";
 import { type Asking, lookUpAnonymous } from "./directory.ts";
 
 /** Callers without a credential, or with a wrong one: they are their address, on the anonymous tier. */
@@ -12,7 +12,6 @@ export async function addressCaller(asking: Asking, headers: Headers): Promise<C
   // Set by Cloudflare (and by the runtime on one machine); what a caller sends under this name does not get here.
   const tenant = addressKey(headers.get("CF-Connecting-IP") ?? "") ?? UNKNOWN_ADDRESS;
   const lookup = await lookUpAnonymous(asking);
-  if (lookup.kind !== "known") return { tenant, kind: "address", tier: null, limits: null };
-  const { tier, limits } = lookup.known.caller;
-  return { tenant, kind: "address", tier, limits };
+  if (lookup.kind !== "known") return unknownCaller("address", tenant);
+  return { ...lookup.known.caller, tenant, kind: "address" };
 }

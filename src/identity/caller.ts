@@ -10,6 +10,13 @@ export interface Caller {
   readonly tier: string | null;
   /** The limits with their version; null while D1 has never told them: the object then goes by what it last knew. */
   readonly limits: Limits | null;
+  /** The tier's weight in the command queue; 1, the least, while D1 has never told it. */
+  readonly weight: number;
+}
+
+/** A caller of whom D1 has told nothing yet. */
+export function unknownCaller(kind: Caller["kind"], tenant: string): Caller {
+  return { tenant, kind, tier: null, limits: null, weight: 1 };
 }
 
 /** The caller as one string that no other caller has: a tenant's id can never be spelt as somebody's address. */

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { Problem } from "../core/problem.ts";
 import { STORE_RETRY_AFTER_SECONDS } from "../store/database.ts";
 import { hashSecret } from "./api-key.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, unknownCaller } from "./caller.ts";
 import { type Credential, parseCredential } from "./credentials.ts";
 import { type Asking, type Known, lookUpKey, lookUpTenant } from "./directory.ts";
 import { takesTokens, verifyToken } from "./jwt.ts";
@@ -51,7 +51,7 @@ async function resolveToken(config: Config, asking: Asking, token: string): Prom
   const lookup = await lookUpTenant(asking, verdict.tenant);
   if (lookup.kind === "known") return admit(lookup.known);
   // The token has proved who it is; its limits are what the tenant's object last knew.
-  return { kind: "caller", caller: { tenant: verdict.tenant, kind: "tenant", tier: null, limits: null } };
+  return { kind: "caller", caller: unknownCaller("tenant", verdict.tenant) };
 }
 
 function admit(known: Known): Resolution {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { grainsOf, type Limits, type Policy, rateFromNumber, tokenBucketPolicy } from "../core/policy.ts";
+import { WEIGHT_MAX, WEIGHT_MIN } from "../core/weight.ts";
 import { BadRow, checkRow, parseJson } from "./database.ts";
 
 /**
@@ -18,6 +19,9 @@ const storedPolicies = z
     }),
   )
   .min(1);
+
+/** The weight in a tier's column. */
+export const storedWeight = z.int().min(WEIGHT_MIN).max(WEIGHT_MAX);
 
 /** The policies in a tier's column. @throws BadRow */
 export function readPolicies(text: string): Policy[] {

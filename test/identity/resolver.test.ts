@@ -37,7 +37,7 @@ describe("a key", () => {
   test("leads to its tenant, with tier and limits, whichever way it is sent", async () => {
     const { secret } = await tenantWithKey(tenant);
     const limits = (await findTenant(env.DB, tenant))?.limits;
-    const caller = { tenant, kind: "tenant", tier: "free", limits };
+    const caller = { tenant, kind: "tenant", tier: "free", limits, weight: 1 };
     for (const headers of [bearer(secret), new Headers({ "X-API-Key": secret }), basic(tenant, secret)]) {
       expect(await ask(NOW_MS, headers)).toEqual({ kind: "caller", caller });
     }
@@ -249,14 +249,14 @@ describe("callers by address", () => {
   ])("%s", async ([, address, key]) => {
     const headers = new Headers(address === null ? {} : { "CF-Connecting-IP": address });
     const caller = await addressCaller(askingAt(NOW_MS, d1), headers);
-    expect(caller).toMatchObject({ kind: "address", tenant: key, tier: "anonymous" });
+    expect(caller).toMatchObject({ kind: "address", tenant: key, tier: "anonymous", weight: 1 });
     expect(caller.limits?.policies).toHaveLength(1);
   });
 
   test("without D1 and without memory the limits are unknown, not zero", async () => {
     d1.mood = "fails";
     const caller = await addressCaller(askingAt(NOW_MS, d1), new Headers());
-    expect(caller).toEqual({ kind: "address", tenant: "unknown", tier: null, limits: null });
+    expect(caller).toEqual({ kind: "address", tenant: "unknown", tier: null, limits: null, weight: 1 });
   });
 });
 
