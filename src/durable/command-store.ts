@@ -5,31 +5,11 @@ import type { JsonObject } from "../core/json.ts";
 
 /**
  * Commands on disk. One row a command: written when it is accepted, written again when it ends; the body is dropped
- * with the end, since nothing reads it any more.
+ * with the end, since nothing reads it any more. The tables are in command-schema.ts.
  *
  * There is no index besides the sequence number. What waits after a restart is found from a *mark* (kept in
  * `engine-state.ts`): every command below it has ended, except the few in `stragglers`.
  */
-
-export const COMMAND_SCHEMA: readonly string[] = [
-  `CREATE TABLE commands (
-     sequence INTEGER PRIMARY KEY,
-     tenant TEXT NOT NULL,
-     intent TEXT NOT NULL,
-     bytes INTEGER NOT NULL,
-     payload TEXT,
-     state TEXT NOT NULL,
-     attempts INTEGER NOT NULL DEFAULT 0,
-     result TEXT,
-     error TEXT,
-     accepted_at INTEGER NOT NULL,
-     started_at INTEGER,
-     finished_at INTEGER
-   );
-   CREATE TABLE stragglers (sequence INTEGER PRIMARY KEY);
-   CREATE TABLE dead_letters (sequence INTEGER PRIMARY KEY);
-   CREATE TABLE engine_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`,
-];
 
 export interface NewCommand {
   readonly sequence: number;
@@ -37,6 +17,8 @@ export interface NewCommand {
   readonly intent: Intent;
   readonly payload: string;
   readonly bytes: number;
+  /** Its tenant's weight in the queue. */
+  readonly weight: number;
   readonly acceptedAtMs: number;
 }
 
@@ -47,6 +29,7 @@ export interface CommandRow {
   readonly intent: Intent;
   readonly state: CommandState;
   readonly bytes: number;
+  readonly weight: number;
   readonly attempts: number;
   readonly result: JsonObject | null;
   readonly error: CommandError | null;
@@ -61,6 +44,7 @@ type RawRow = {
   intent: string;
   state: string;
   bytes: number;
+  weight: number;
   attempts: number;
   result: string | null;
   error: string | null;
@@ -69,7 +53,8 @@ type RawRow = {
   finished_at: number | null;
 };
 
-const COLUMNS = "sequence, tenant, intent, state, bytes, attempts, result, error, accepted_at, started_at, finished_at";
+const COLUMNS =
+  "sequence, tenant, intent, state, bytes, weight, attempts, result, error, accepted_at, started_at, finished_at";
 
 export class CommandStore {
   readonly #sql: SqlStorage;
@@ -80,12 +65,13 @@ export class CommandStore {
 
   insert(command: NewCommand): void {
     this.#sql.exec(
-      `INSERT INTO commands (sequence, tenant, intent, bytes, payload, state, accepted_at)
-       VALUES (?, ?, ?, ?, ?, 'queued', ?)`,
+      `INSERT INTO commands (sequence, tenant, intent, bytes, weight, payload, state, accepted_at)
+       VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)`,
       command.sequence,
       command.tenant,
       command.intent,
       command.bytes,
+      command.weight,
       command.payload,
       command.acceptedAtMs,
     );
@@ -236,6 +222,7 @@ function checked(row: RawRow): CommandRow {
     intent,
     state,
     bytes: row.bytes,
+    weight: row.weight,
     attempts: row.attempts,
     result: row.result === null ? null : JSON.parse(row.result),
     error: row.error === null ? null : JSON.parse(row.error),

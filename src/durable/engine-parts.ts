@@ -5,7 +5,8 @@ import { CommandQueue, type QueueBounds, type QueueEntry } from "../core/queue.t
 import { EmbeddedExecutor } from "../executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../executor/embedded/schema.ts";
 import type { TransactionalExecutor } from "../executor/port.ts";
-import { COMMAND_SCHEMA, type CommandRow, CommandStore } from "./command-store.ts";
+import { COMMAND_SCHEMA } from "./command-schema.ts";
+import { type CommandRow, CommandStore } from "./command-store.ts";
 import { EndWaits } from "./end-waits.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
 import { Ledger } from "./ledger.ts";
@@ -71,8 +72,8 @@ export class EngineParts {
 
 /** A command's row as the queue holds it. */
 export function entryOf(row: CommandRow): QueueEntry {
-  const { sequence, tenant, bytes, acceptedAtMs } = row;
-  return { sequence, tenant, bytes, critical: isCritical(row.intent), acceptedAtMs };
+  const { sequence, tenant, bytes, weight, acceptedAtMs } = row;
+  return { sequence, tenant, bytes, weight, critical: isCritical(row.intent), acceptedAtMs };
 }
 
 /** Objects are named `engine:<partition>` in stubs.ts. */

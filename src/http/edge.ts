@@ -1,5 +1,5 @@
-import { type EngineHealth, type GateState, gate, heard } from "../core/depth-gate.ts";
-import type { Problem } from "../core/problem.ts";
+import { type EngineHealth, type GateState, gate, heard, OVER_SHARE_DETAIL } from "../core/depth-gate.ts";
+import type { OverloadCode, Problem } from "../core/problem.ts";
 
 /**
  * What this isolate knows and has done by itself. Plain data in module scope: no promise, stub or response may ever be
@@ -9,24 +9,26 @@ import type { Problem } from "../core/problem.ts";
 let gateState: GateState | undefined;
 let refusals: Record<string, number> = {};
 
-/** Layer 2: the problem to answer with, or null when an ordinary command goes on to the engine. */
-export function gateRefusal(nowMs: number): Problem | null {
-  const verdict = gate(gateState, nowMs);
+/** Layer 2: the problem to answer with, or null when a tenant's ordinary command goes on to the engine. */
+export function gateRefusal(tenant: string, nowMs: number): Problem | null {
+  const verdict = gate(gateState, tenant, nowMs);
   if (verdict.verdict === "pass") {
     gateState = verdict.next;
     return null;
   }
-  const { code, retryAfterSeconds } = verdict;
-  const detail =
-    code === "queue_full"
-      ? "The command queue is full. Everyone has to wait."
-      : "An operator has paused the engine, and it takes no commands.";
-  return { code, detail, retryAfterSeconds };
+  const { code, overShare, retryAfterSeconds } = verdict;
+  return { code, detail: overShare ? OVER_SHARE_DETAIL : detailOf(code), retryAfterSeconds };
 }
 
-/** What the engine has just said of itself. */
-export function hearEngine(health: EngineHealth, nowMs: number): void {
-  gateState = heard(health, nowMs);
+function detailOf(code: OverloadCode): string {
+  return code === "queue_full"
+    ? "The command queue is full. Everyone has to wait."
+    : "An operator has paused the engine, and it takes no commands.";
+}
+
+/** What the engine has just said of itself, in an answer to this tenant. */
+export function hearEngine(health: EngineHealth, tenant: string, nowMs: number): void {
+  gateState = heard(gateState, health, tenant, nowMs);
 }
 
 /** An operator has changed the engine through this isolate: what was heard before no longer holds. */

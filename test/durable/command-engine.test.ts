@@ -42,7 +42,8 @@ function calls(engine: Engine): Calls<CommandEngine> {
 async function submit(engine: Engine, intent: Intent, payload: JsonObject, tenant = "tenant:t"): Promise<Submitted> {
   const text = JSON.stringify(payload);
   tokens += 1;
-  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, token: `token-${tokens}` });
+  const token = `token-${tokens}`;
+  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, weight: 1, token });
 }
 
 async function accepted(engine: Engine, intent: Intent, payload: JsonObject, tenant?: string): Promise<CommandView> {

@@ -146,6 +146,42 @@ describe("a paused engine", () => {
     vi.useRealTimers();
   });
 
+  test("a tenant that floods is told of its share, and another still gets in once there is room", async () => {
+    // Tenants of its own: the clock steps back at the end, and their buckets stand still for that second.
+    const floods = await newTenant("floods");
+    const calm = await newTenant("calm");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    await call("PATCH", "/admin/flow-control", ADMIN, { bound: 4, enqueueWaitMs: 0 });
+    await call("POST", "/admin/engine/pause", ADMIN, {});
+    const flood = [];
+    for (let n = 0; n < 20; n++) flood.push(await call<Command>("POST", "/v1/commands", floods, CREATE));
+    expect(flood.map(({ status }) => status)).toEqual([...new Array(4).fill(202), ...new Array(16).fill(503)]);
+    // The edge knows that the queue is full, and still lets the other ask once: so the engine hears that it wants some.
+    expect((await call("POST", "/v1/commands", calm, CREATE)).body).toMatchObject({ code: "queue_full" });
+    expect((await call("DELETE", flood[0]?.body.statusUrl ?? "", floods)).status).toBe(204);
+
+    vi.setSystemTime(Date.now() + 1_000);
+    const again = [];
+    for (let n = 0; n < 5; n++) again.push(await call("POST", "/v1/commands", floods, CREATE));
+    for (const { status, headers, body } of again) {
+      expect(status).toBe(503);
+      expect(body).toMatchObject({ code: "queue_full", detail: expect.stringContaining("Your share") });
+      expect(Number(headers.get("Retry-After"))).toBeGreaterThanOrEqual(1);
+    }
+    const got = await call<Command>("POST", "/v1/commands", calm, CREATE);
+    // Three of the flood's wait; a turn of the standard tier is two.
+    expect(got).toMatchObject({ status: 202, body: { state: "queued", queuedAhead: 2 } });
+    // The first of the five asked the engine, the others were refused at the edge.
+    const seen = await runInDurableObject(engineStub(), (engine) => engine.status({}).counters.refused.queue_full);
+    expect(seen).toBe(2);
+    await call("PATCH", "/admin/flow-control", ADMIN, { bound: 10_000, enqueueWaitMs: 5_000 });
+    await call("POST", "/admin/engine/resume", ADMIN);
+    expect((await call("GET", `${got.body.statusUrl}?wait=5`, calm)).body).toMatchObject({
+      finishedAt: expect.any(String),
+    });
+    vi.useRealTimers();
+  });
+
   test("a caller that hangs up while it waits for room takes no place", async () => {
     await call("PATCH", "/admin/flow-control", ADMIN, { bound: 1, enqueueWaitMs: 60_000 });
     await call("POST", "/admin/engine/pause", ADMIN, {});

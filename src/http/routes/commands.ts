@@ -122,7 +122,9 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const refused = await refuseOverLimit(c, config, { cost: 1, critical });
   if (refused !== null) return refused;
 
-  const gated = critical ? null : gateRefusal(c.var.nowMs);
+  const { caller } = c.var;
+  const tenant = callerKey(caller);
+  const gated = critical ? null : gateRefusal(tenant, c.var.nowMs);
   if (gated !== null) {
     countRefusal(gated.code);
     return problem(c, gated);
@@ -131,21 +133,22 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const text = JSON.stringify(payload.value);
   const bytes = new TextEncoder().encode(text).byteLength;
   const submission = {
-    tenant: callerKey(c.var.caller),
+    tenant,
     intent: body.intent,
     payload: text,
     bytes,
+    weight: caller.weight,
     token: crypto.randomUUID(),
   };
   const submitted = await submitCommand(c.env, submission, c.req.raw.signal, (task) => c.executionCtx.waitUntil(task));
-  if (submitted.health !== null) hearEngine(submitted.health, Date.now());
+  if (submitted.health !== null) hearEngine(submitted.health, tenant, Date.now());
   if (submitted.kind === "refused") return problem(c, submitted.problem);
 
   const { command } = submitted;
   const statusUrl = `/v1/commands/${command.commandId}`;
   if (waitMs > 0) {
     c.header("Preference-Applied", `wait=${waitMs / 1000}`);
-    const view = await readCommand(c.env, callerKey(c.var.caller), command.commandId, waitMs);
+    const view = await readCommand(c.env, tenant, command.commandId, waitMs);
     if (view?.finishedAt !== undefined) return c.json(view);
   }
   const { commandId, state, queuedAhead = 0, estimatedWaitSeconds = 0 } = command;
