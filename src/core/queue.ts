@@ -1,9 +1,14 @@
+import { FairLanes } from "./fair-lanes.ts";
+import { type Asker, FairShare } from "./fair-share.ts";
+import { Lane } from "./lane.ts";
+
 /**
  * The bounded queue: which command is next, and whether one more may wait. Only ids and sizes live here; bodies are
  * on disk. Deterministic and synchronous, so that check and insert are one step.
  *
- * Two lanes. The ordinary lane is bounded by count and by bytes, exactly. Critical commands wait in a lane of their
- * own that goes first and is not subject to the bound; one tenant can still not fill it without end.
+ * Ordinary commands are bounded by count and by bytes, exactly; their tenants take turns (fair-lanes.ts), and none may
+ * hold more than its share while others want theirs (fair-share.ts). Critical commands wait in a lane of their own, in
+ * the order of arrival; it goes first and is not subject to the bound, but one tenant can not fill it without end.
  */
 
 export interface QueueEntry {
@@ -12,6 +17,8 @@ export interface QueueEntry {
   /** Size of the command's body on disk, in bytes. */
   readonly bytes: number;
   readonly critical: boolean;
+  /** Commands per turn, and the tenant's part of a contended queue: that of its tier, 1 or more. */
+  readonly weight: number;
   /** When it was accepted, Unix milliseconds. */
   readonly acceptedAtMs: number;
 }
@@ -23,11 +30,17 @@ export interface QueueBounds {
   readonly bytes: number;
 }
 
+export type Candidate = Omit<QueueEntry, "sequence">;
+
+/** There is no room, or what there is is for others, who hold less of their share. */
+export type QueueRefusal = "full" | "over_share";
+
 /** Ids of critical commands live in memory (about 100 bytes each): a flood by one tenant must not end the object. */
 export const CRITICAL_WAITING_PER_TENANT_MAX = 50_000;
 
 export class CommandQueue {
-  readonly #ordinary = new Lane();
+  readonly #ordinary = new FairLanes();
+  readonly #share = new FairShare();
   readonly #critical = new Lane();
   readonly #criticalByTenant = new Map<string, number>();
   #bounds: QueueBounds;
@@ -65,17 +78,49 @@ export class CommandQueue {
   }
 
   /**
-   * Takes one more command, or nothing: the one step in which the bound is checked and the place is taken.
+   * Takes one more command, or nothing: the one step in which the bound is checked and the place is taken. Who is
+   * refused is remembered for a while as one that wants a place.
    *
    * @param nextSequence asked only when the command is taken, so that a refusal uses up no key
+   * @param placesMax how many places there are at all, where something besides the bound limits them
    */
-  offer(candidate: Omit<QueueEntry, "sequence">, nextSequence: () => number): QueueEntry | "full" {
-    if (candidate.critical) {
-      if ((this.#criticalByTenant.get(candidate.tenant) ?? 0) >= CRITICAL_WAITING_PER_TENANT_MAX) return "full";
-    } else if (!this.hasRoom(candidate.bytes)) return "full";
+  offer(
+    candidate: Candidate,
+    nextSequence: () => number,
+    nowMs: number,
+    placesMax = Number.POSITIVE_INFINITY,
+  ): QueueEntry | QueueRefusal {
+    const refusal = this.refusalOf(candidate, nowMs, placesMax);
+    if (refusal !== null) {
+      if (!candidate.critical) this.wants(candidate, nowMs);
+      return refusal;
+    }
     const entry = { ...candidate, sequence: nextSequence() };
     this.restore(entry);
     return entry;
+  }
+
+  /**
+   * What an offer of this would be answered with, other than being taken; null: it would be taken.
+   *
+   * @param placesMax how many places there are at all, where something besides the bound limits them
+   */
+  refusalOf(
+    candidate: Omit<Candidate, "acceptedAtMs">,
+    nowMs: number,
+    placesMax = Number.POSITIVE_INFINITY,
+  ): QueueRefusal | null {
+    if (candidate.critical) {
+      return (this.#criticalByTenant.get(candidate.tenant) ?? 0) < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
+    }
+    if (!this.hasRoom(candidate.bytes)) return "full";
+    const places = Math.min(this.#bounds.count, placesMax);
+    return this.#share.allows(candidate, places, this.#ordinary, nowMs) ? null : "over_share";
+  }
+
+  /** A tenant was refused elsewhere for lack of room, or still waits for it: others must leave it its share. */
+  wants(asker: Asker, nowMs: number): void {
+    this.#share.refused(asker, nowMs);
   }
 
   /** Puts back a command that was accepted before: a restart refuses nothing, whatever the bound has become. */
@@ -89,7 +134,7 @@ export class CommandQueue {
     }
   }
 
-  /** The next command to run; it no longer waits. Critical ones first, each lane in the order of arrival. */
+  /** The next command to run; it no longer waits. Critical ones first, in the order of arrival; then tenants in turn. */
   take(): QueueEntry | undefined {
     const entry = this.#critical.shift();
     if (entry === undefined) return this.#ordinary.shift();
@@ -104,7 +149,7 @@ export class CommandQueue {
     return critical !== undefined || this.#ordinary.remove(sequence) !== undefined;
   }
 
-  /** How many waiting commands go before this one; null when it does not wait. */
+  /** How many waiting commands go before this one if nothing more comes; null when it does not wait. */
   aheadOf(sequence: number): number | null {
     const inCritical = this.#critical.aheadOf(sequence);
     if (inCritical !== null) return inCritical;
@@ -114,8 +159,9 @@ export class CommandQueue {
 
   /** When the command that has waited longest was accepted; null when none waits. */
   oldestAcceptedAtMs(): number | null {
-    const times = [this.#critical.peek(), this.#ordinary.peek()].flatMap((entry) => entry?.acceptedAtMs ?? []);
-    return times.length === 0 ? null : Math.min(...times);
+    const critical = this.#critical.peek()?.acceptedAtMs ?? null;
+    const ordinary = this.#ordinary.oldestAcceptedAtMs();
+    return critical === null || ordinary === null ? (critical ?? ordinary) : Math.min(critical, ordinary);
   }
 
   /** The lowest sequences at or above `from` that wait, at most `count`, in order. Looks at every waiting command. */
@@ -135,83 +181,3 @@ export class CommandQueue {
     else this.#criticalByTenant.set(entry.tenant, left);
   }
 }
-
-/** First in, first out, with removal from the middle: a removed place stays as a hole until the head passes it. */
-class Lane {
-  #slots: (QueueEntry | undefined)[] = [];
-  /** Index of the first slot that may be taken. */
-  #head = 0;
-  readonly #positions = new Map<number, number>();
-  #bytes = 0;
-
-  get size(): number {
-    return this.#positions.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  has(sequence: number): boolean {
-    return this.#positions.has(sequence);
-  }
-
-  sequences(): IterableIterator<number> {
-    return this.#positions.keys();
-  }
-
-  push(entry: QueueEntry): void {
-    this.#positions.set(entry.sequence, this.#slots.length);
-    this.#slots.push(entry);
-    this.#bytes += entry.bytes;
-  }
-
-  peek(): QueueEntry | undefined {
-    while (this.#head < this.#slots.length && this.#slots[this.#head] === undefined) this.#head++;
-    return this.#slots[this.#head];
-  }
-
-  shift(): QueueEntry | undefined {
-    const entry = this.peek();
-    if (entry !== undefined) this.#clear(entry, this.#head);
-    this.#compact();
-    return entry;
-  }
-
-  remove(sequence: number): QueueEntry | undefined {
-    const index = this.#positions.get(sequence);
-    if (index === undefined) return undefined;
-    const entry = this.#slots[index];
-    if (entry !== undefined) this.#clear(entry, index);
-    this.#compact();
-    return entry;
-  }
-
-  aheadOf(sequence: number): number | null {
-    const position = this.#positions.get(sequence);
-    if (position === undefined) return null;
-    let ahead = 0;
-    if (this.#slots.length - this.#head === this.#positions.size) return position - this.#head;
-    for (let i = this.#head; i < position; i++) if (this.#slots[i] !== undefined) ahead++;
-    return ahead;
-  }
-
-  #clear(entry: QueueEntry, index: number): void {
-    this.#slots[index] = undefined;
-    this.#positions.delete(entry.sequence);
-    this.#bytes -= entry.bytes;
-  }
-
-  /** Drops the holes once they are the larger half, so that a take or a removal costs constant time on average. */
-  #compact(): void {
-    const holes = this.#slots.length - this.#positions.size;
-    if (holes < COMPACT_MIN || holes * 2 < this.#slots.length) return;
-    this.#slots = this.#slots.filter((slot) => slot !== undefined);
-    this.#positions.clear();
-    for (const [index, entry] of this.#slots.entries()) if (entry) this.#positions.set(entry.sequence, index);
-    this.#head = 0;
-  }
-}
-
-/** Below this many holes a copy costs more than it saves. */
-const COMPACT_MIN = 64;

@@ -1,6 +1,7 @@
 import { ceilDiv } from "../core/arithmetic.ts";
 import type { CommandView } from "../core/command.ts";
 import { type EngineHealth, fullForMs, GATE_INTERVAL_MS } from "../core/depth-gate.ts";
+import type { Asker } from "../core/fair-share.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
 import { queueRetryAfterSeconds } from "../core/pace.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
@@ -19,8 +20,12 @@ export interface Submission {
   readonly payload: string;
   /** Its size in UTF-8. */
   readonly bytes: number;
+  /** The tenant's weight in the queue: that of its tier. */
+  readonly weight: number;
   /** Names this call while it waits for room, so that its caller can leave the line. */
   readonly token: string;
+  /** Tenants that the same isolate has refused since it last called: they want places, and have not been seen here. */
+  readonly wanting?: readonly Asker[];
 }
 
 export type Submitted =
@@ -31,7 +36,16 @@ export type Submitted =
       /** How long commands of this tenant took that ended before, for its limiter; mostly empty. */
       readonly latenciesMs: readonly number[];
     }
-  | { readonly kind: "refused"; readonly problem: Problem; readonly health: EngineHealth };
+  | {
+      readonly kind: "refused";
+      readonly problem: Problem;
+      readonly health: EngineHealth;
+      /** Others may come in; this tenant has its share. */
+      readonly overShare: boolean;
+    };
+
+/** Why a command may not come in: what everyone has to wait for, or others who hold less. */
+type Refusal = OverloadCode | "over_share";
 
 interface Waiting {
   readonly submission: Submission;
@@ -58,13 +72,18 @@ export class Admission {
   /** Resolves when the command is accepted or refused, at the latest at the end of its wait for room. */
   async submit(submission: Submission): Promise<Submitted> {
     const critical = isCritical(submission.intent);
-    const { bytes } = submission;
-    if (bytes > this.#parts.queue.bounds.bytes) return this.#tooLarge(bytes);
-    const refusing = critical ? null : this.#refusing(Date.now(), bytes);
-    if (refusing !== null && refusing.code !== "queue_full") return this.#refuse(refusing.code);
-    if (refusing === null && (critical || this.#room.size === 0)) return this.#offer(submission);
+    const nowMs = Date.now();
+    for (const asker of submission.wanting ?? []) this.#parts.queue.wants(asker, nowMs);
+    if (submission.bytes > this.#parts.queue.bounds.bytes) return this.#tooLarge(submission.bytes);
+    if (critical) return this.#offer(submission);
+    // Time alone may have opened a place; it belongs to those who were here first.
+    this.admitWaiting();
+    const refusal = this.#refusalOf(submission, nowMs);
+    if (refusal === null && !this.#room.has(submission.tenant)) return this.#offer(submission);
     const { enqueueWaitMs } = this.#parts.flowSettings;
-    return enqueueWaitMs === 0 ? this.#refuse("queue_full") : await this.#waitForRoom(submission, enqueueWaitMs);
+    const forRoom = refusal === null || refusal === "queue_full" || refusal === "over_share";
+    if (forRoom && enqueueWaitMs > 0) return await this.#waitForRoom(submission, enqueueWaitMs);
+    return this.#refuse(submission, refusal ?? "queue_full");
   }
 
   /** Takes a caller out of the line: it has gone, or its time is over. */
@@ -72,14 +91,17 @@ export class Admission {
     const waiter = this.#room.leave(token);
     if (waiter === undefined) return;
     clearTimeout(waiter.what.deadline);
-    waiter.what.answer(this.#refuse("queue_full"));
+    const { submission } = waiter.what;
+    waiter.what.answer(this.#refuse(submission, this.#refusalOf(submission, Date.now()) ?? "queue_full"));
   }
 
-  /** Gives room that has come free to those who wait for it, in their order. */
+  /** Gives room that has come free to those who wait for it: the first in line whose tenant may have it. */
   admitWaiting(): void {
-    for (;;) {
-      const nowMs = Date.now();
-      const waiter = this.#room.next((bytes) => this.#refusing(nowMs, bytes) === null);
+    if (this.#room.size === 0) return;
+    const nowMs = Date.now();
+    for (const { what } of this.#room.waiters()) this.#parts.queue.wants(what.submission, nowMs);
+    while (this.#refusing(nowMs) === null) {
+      const waiter = this.#room.next(({ submission }) => this.#refusalOf(submission, nowMs) === null);
       if (waiter === undefined) return;
       clearTimeout(waiter.what.deadline);
       waiter.what.answer(this.#offer(waiter.what.submission));
@@ -92,7 +114,7 @@ export class Admission {
       const waiter = this.#room.next(() => true);
       if (waiter === undefined) return;
       clearTimeout(waiter.what.deadline);
-      waiter.what.answer(this.#refuse("engine_paused"));
+      waiter.what.answer(this.#refuse(waiter.what.submission, "engine_paused"));
     }
   }
 
@@ -107,16 +129,18 @@ export class Admission {
 
   #offer(submission: Submission): Submitted {
     const { queue, ledger, keys, flow, inFlight } = this.#parts;
-    const { tenant, intent, payload, bytes } = submission;
+    const { tenant, intent, payload, bytes, weight } = submission;
     const critical = isCritical(intent);
     const acceptedAtMs = Date.now();
     // The row is written in the middle of the offer: after the bound was checked, before the place is taken.
-    const entry = queue.offer({ tenant, bytes, critical, acceptedAtMs }, () => {
+    const write = () => {
       const sequence = keys.next();
-      ledger.accept({ sequence, tenant, intent, payload, bytes, acceptedAtMs });
+      ledger.accept({ sequence, tenant, intent, payload, bytes, weight, acceptedAtMs });
       return sequence;
-    });
-    if (entry === "full") return this.#refuse("queue_full");
+    };
+    const candidate = { tenant, bytes, weight, critical, acceptedAtMs };
+    const entry = queue.offer(candidate, write, acceptedAtMs, this.#parts.places);
+    if (typeof entry === "string") return this.#refuse(submission, entry === "full" ? "queue_full" : entry);
     flow.written(critical, acceptedAtMs);
     inFlight.begin(entry.sequence, this.#parts.waiting);
     const command = this.#accepted(entry.sequence);
@@ -128,9 +152,10 @@ export class Admission {
     return new Promise((answer) => {
       const deadline = setTimeout(() => this.leave(submission.token), waitMs);
       const what = { submission, answer, deadline };
-      if (this.#room.enter({ token: submission.token, bytes: submission.bytes, what })) return;
+      this.#parts.queue.wants(submission, Date.now());
+      if (this.#room.enter({ token: submission.token, tenant: submission.tenant, what })) return;
       clearTimeout(deadline);
-      answer(this.#refuse("queue_full"));
+      answer(this.#refuse(submission, this.#refusalOf(submission, Date.now()) ?? "queue_full"));
     });
   }
 
@@ -151,25 +176,44 @@ export class Admission {
     }
   }
 
-  #refuse(code: OverloadCode): Submitted {
+  /** As above for this very submission: its tenant may also have its share. */
+  #refusalOf({ tenant, bytes, weight }: Submission, nowMs: number): Refusal | null {
+    const refusing = this.#refusing(nowMs, bytes);
+    if (refusing !== null) return refusing.code;
+    const candidate = { tenant, bytes, weight, critical: false };
+    const refusal = this.#parts.queue.refusalOf(candidate, nowMs, this.#parts.places);
+    return refusal === "full" ? "queue_full" : refusal;
+  }
+
+  #refuse(submission: Submission, refusal: Refusal): Submitted {
     const nowMs = Date.now();
+    const code = refusal === "over_share" ? "queue_full" : refusal;
     this.countRefusals({ [code]: 1 });
+    if (code !== "engine_paused" && !isCritical(submission.intent)) this.#parts.queue.wants(submission, nowMs);
     const refusing = this.#refusing(nowMs);
-    // A caller whose wait is over, or who stood behind others, is refused though there may be room by now.
-    const retryAfterSeconds = refusing?.code === code ? refusing.retryAfterSeconds : this.#waitFor(1, nowMs);
-    const problem: Problem = { code, detail: this.#detail(code), retryAfterSeconds };
-    return { kind: "refused", problem, health: this.#health(nowMs) };
+    // A caller whose wait is over, or whose tenant has its share, is refused though there may be room for others.
+    const retryAfterSeconds =
+      refusing?.code === code ? refusing.retryAfterSeconds : this.#waitFor(this.#parts.waiting, nowMs);
+    const problem: Problem = { code, detail: this.#detail(refusal), retryAfterSeconds };
+    return { kind: "refused", problem, health: this.#health(nowMs), overShare: refusal === "over_share" };
   }
 
   /** What no queue of these bounds can ever hold. */
   #tooLarge(bytes: number): Submitted {
     const detail = `The command has ${bytes} bytes as it is stored; the queue holds ${this.#parts.queue.bounds.bytes}.`;
-    return { kind: "refused", problem: { code: "payload_too_large", detail }, health: this.#health(Date.now()) };
+    return {
+      kind: "refused",
+      problem: { code: "payload_too_large", detail },
+      health: this.#health(Date.now()),
+      overShare: false,
+    };
   }
 
-  #detail(code: OverloadCode): string {
+  #detail(refusal: Refusal): string {
     const { queue, flow } = this.#parts;
-    switch (code) {
+    switch (refusal) {
+      case "over_share":
+        return "You have your share of the command queue; what is left of it is for others who wait for theirs.";
       case "engine_paused":
         return "An operator has paused the engine, and it takes no commands.";
       case "request_limit":
@@ -190,13 +234,9 @@ export class Admission {
       return { refusing: null, retryAfterSeconds: 1, lastsMs: 0 };
     }
     const { code, retryAfterSeconds } = refusing;
-    return { refusing: code, retryAfterSeconds, lastsMs: this.#lastsMs(nowMs) };
-  }
-
-  #lastsMs(nowMs: number): number {
-    const { settings, pace, flow, queue } = this.#parts;
-    if (settings.paused) return GATE_INTERVAL_MS;
-    return fullForMs(Math.min(queue.bounds.count, flow.limit ?? queue.bounds.count), pace.perSecond(nowMs));
+    const { settings, pace, places } = this.#parts;
+    const lastsMs = settings.paused ? GATE_INTERVAL_MS : fullForMs(places, pace.perSecond(nowMs));
+    return { refusing: code, retryAfterSeconds, lastsMs };
   }
 
   /** Seconds until so many commands have been worked on, by the pace that was measured. */

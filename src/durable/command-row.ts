@@ -11,6 +11,7 @@ export interface NewCommand {
   readonly intent: Intent;
   readonly payload: string;
   readonly bytes: number;
+  readonly weight: number;
   readonly acceptedAtMs: number;
 }
 
@@ -22,6 +23,8 @@ export interface CommandRow {
   readonly state: CommandState;
   /** Of the body. */
   readonly bytes: number;
+  /** Its tenant's weight in the queue when it was accepted. */
+  readonly weight: number;
   /** Of result and error, once it has ended. */
   readonly keptBytes: number;
   readonly attempts: number;
@@ -38,6 +41,7 @@ export type RawRow = {
   intent: string;
   state: string;
   bytes: number;
+  weight: number;
   kept_bytes: number;
   attempts: number;
   result: string | null;
@@ -49,7 +53,7 @@ export type RawRow = {
 
 /** The columns of {@link RawRow}: all but the body. */
 export const COLUMNS =
-  "sequence, tenant, intent, state, bytes, kept_bytes, attempts, result, error, accepted_at, started_at, finished_at";
+  "sequence, tenant, intent, state, bytes, weight, kept_bytes, attempts, result, error, accepted_at, started_at, finished_at";
 
 /** How a command ended. */
 export interface CommandEnd {
@@ -75,6 +79,7 @@ export function checkedRow(row: RawRow): CommandRow {
     intent,
     state,
     bytes: row.bytes,
+    weight: row.weight,
     keptBytes: row.kept_bytes,
     attempts: row.attempts,
     result: row.result === null ? null : JSON.parse(row.result),

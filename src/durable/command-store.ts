@@ -26,6 +26,7 @@ export const COMMAND_SCHEMA: readonly string[] = [
      tenant TEXT NOT NULL,
      intent TEXT NOT NULL,
      bytes INTEGER NOT NULL,
+     weight INTEGER NOT NULL,
      kept_bytes INTEGER NOT NULL DEFAULT 0,
      state TEXT NOT NULL,
      attempts INTEGER NOT NULL DEFAULT 0,
@@ -50,12 +51,13 @@ export class CommandStore {
 
   insert(command: NewCommand): void {
     this.#sql.exec(
-      `INSERT INTO commands (sequence, tenant, intent, bytes, payload, state, accepted_at)
-       VALUES (?, ?, ?, ?, ?, 'queued', ?)`,
+      `INSERT INTO commands (sequence, tenant, intent, bytes, weight, payload, state, accepted_at)
+       VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)`,
       command.sequence,
       command.tenant,
       command.intent,
       command.bytes,
+      command.weight,
       command.payload,
       command.acceptedAtMs,
     );

@@ -102,6 +102,11 @@ export class EngineParts {
     return this.queue.depth + this.queue.criticalDepth;
   }
 
+  /** How many ordinary commands may be waiting at all: what is in flight is limited too, and waits here for the most. */
+  get places(): number {
+    return Math.min(this.queue.bounds.count, this.flow.limit ?? Number.POSITIVE_INFINITY);
+  }
+
   #saveSettings(settings: EngineSettings): void {
     this.#state.saveSettings(settings);
     this.#settings = settings;
@@ -125,8 +130,8 @@ function flowInForce(deployed: FlowSettings, changed: FlowChange | undefined): F
 
 /** A command's row as the queue holds it. */
 export function entryOf(row: CommandRow): QueueEntry {
-  const { sequence, tenant, bytes, acceptedAtMs } = row;
-  return { sequence, tenant, bytes, critical: isCritical(row.intent), acceptedAtMs };
+  const { sequence, tenant, bytes, weight, acceptedAtMs } = row;
+  return { sequence, tenant, bytes, weight, critical: isCritical(row.intent), acceptedAtMs };
 }
 
 /** Objects are named `engine:<partition>` in stubs.ts. */

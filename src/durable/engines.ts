@@ -46,7 +46,7 @@ export async function submitCommand(
   submission: Submission,
   signal: AbortSignal,
   afterwards: (task: Promise<unknown>) => void,
-): Promise<Submitted | { kind: "refused"; problem: Problem; health: null }> {
+): Promise<Submitted | { kind: "refused"; problem: Problem; health: null; overShare: false }> {
   const engine = engineOf(env, partition);
   const abandon = () => afterwards(engine.abandon(submission.token).catch(() => undefined));
   signal.addEventListener("abort", abandon);
@@ -56,7 +56,7 @@ export async function submitCommand(
     return await engine.submit(submission);
   } catch (error) {
     if (!(error instanceof ObjectUnreachable)) throw error;
-    return { kind: "refused", problem: ENGINE_SILENT, health: null };
+    return { kind: "refused", problem: ENGINE_SILENT, health: null, overShare: false };
   } finally {
     signal.removeEventListener("abort", abandon);
   }

@@ -20,6 +20,7 @@ import {
   WINDOW_SECONDS_MAX,
   WINDOW_TYPES,
 } from "../core/policy.ts";
+import { WEIGHT_MAX, WEIGHT_MIN } from "../core/weight.ts";
 
 /**
  * Limits as an admin writes them and as they are shown. Whatever cannot be counted exactly is refused here, with the
@@ -103,7 +104,13 @@ function readBucket(
   return null;
 }
 
-/** A tier's limits: two numbers, or a list of policies. */
+const weightInput = z
+  .number()
+  .int("must be a whole number")
+  .min(WEIGHT_MIN, `must be at least ${WEIGHT_MIN}`)
+  .max(WEIGHT_MAX, `must be at most ${WEIGHT_MAX}`);
+
+/** A tier's limits: two numbers, or a list of policies; and its weight, null where it is not given. */
 export const tierBody = z
   .strictObject({
     requestsPerSecond: rateInput.optional(),
@@ -113,19 +120,20 @@ export const tierBody = z
       .min(1, "must hold at least one policy")
       .max(POLICIES_MAX, `must hold at most ${POLICIES_MAX} policies`)
       .optional(),
+    weight: weightInput.optional(),
   })
-  .transform((body, context): Policy[] => {
-    const { requestsPerSecond: rate, burstSize: burst, policies } = body;
+  .transform((body, context): { policies: Policy[]; weight: number | null } => {
+    const { requestsPerSecond: rate, burstSize: burst, policies, weight = null } = body;
     if (policies !== undefined) {
       if (rate !== undefined) fault(context, ["requestsPerSecond"], "must not be given together with policies");
       if (burst !== undefined) fault(context, ["burstSize"], "must not be given together with policies");
-      return readPolicies(context, policies);
+      return { policies: readPolicies(context, policies), weight };
     }
     if (rate === undefined) fault(context, ["requestsPerSecond"], "is required, unless policies are given");
     if (burst === undefined) fault(context, ["burstSize"], "is required, unless policies are given");
     if (rate === undefined || burst === undefined) return z.NEVER;
     const policy = readBucket(context, { name: DEFAULT_POLICY_NAME, rate, burst }, ["requestsPerSecond"]);
-    return policy === null ? z.NEVER : [policy];
+    return policy === null ? z.NEVER : { policies: [policy], weight };
   })
   .openapi("TierLimits");
 

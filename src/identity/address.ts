@@ -1,13 +1,11 @@
 import { addressKey } from "../core/address.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
 import { type Asking, lookUpAnonymous } from "./directory.ts";
 
 /** Callers without a credential, or with a wrong one: they are their address, on the anonymous tier. */
 
 /** Whoever comes without an address that can be read. They share one limit: unknown is no way around it. */
 const UNKNOWN_ADDRESS = "unknown";
-
-const NOTHING_KNOWN = { tier: null, limits: null };
 
 /** Where a request comes from, as the key of a limit. */
 export function addressOf(headers: Headers): string {
@@ -19,6 +17,6 @@ export function addressOf(headers: Headers): string {
 export async function addressCaller(asking: Asking, headers: Headers): Promise<Caller> {
   const address = addressOf(headers);
   const lookup = await lookUpAnonymous(asking);
-  const { tier, limits } = lookup.kind === "known" ? lookup.known.account : NOTHING_KNOWN;
-  return { tenant: address, kind: "address", tier, limits, credential: null, address };
+  const account = lookup.kind === "known" ? lookup.known.account : UNKNOWN_ACCOUNT;
+  return { ...account, tenant: address, kind: "address", credential: null, address };
 }

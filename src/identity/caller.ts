@@ -1,4 +1,5 @@
 import type { Limits } from "../core/policy.ts";
+import { WEIGHT_MIN } from "../core/weight.ts";
 
 /** Who pays: a tenant or an address, with the limits that it goes by. The same for all requests of one credential. */
 export interface Account {
@@ -10,7 +11,12 @@ export interface Account {
   readonly tier: string | null;
   /** The limits with their version; null while D1 has never told them: the object then goes by what it last knew. */
   readonly limits: Limits | null;
+  /** The tier's weight in the command queue; 1, the least, while D1 has never told it. */
+  readonly weight: number;
 }
+
+/** What is known of somebody of whom D1 has told nothing yet. */
+export const UNKNOWN_ACCOUNT = { tier: null, limits: null, weight: WEIGHT_MIN } as const;
 
 /** Who is asking, found from the credential alone. What every later step of a request goes by. */
 export interface Caller extends Account {

@@ -141,8 +141,8 @@ function keep(name: string, answer: Known | null, askedAtMs: number): void {
 }
 
 function knownOf(membership: Membership, tenant: string, key: Known["key"]): Known {
-  const { tier, status, limits } = membership;
-  return { tier, suspended: status === "suspended", account: { tenant, kind: "tenant", tier, limits }, key };
+  const { tier, status, limits, weight } = membership;
+  return { tier, suspended: status === "suspended", account: { tenant, kind: "tenant", tier, limits, weight }, key };
 }
 
 /** The answer, or a rejection after {@link QUERY_TIMEOUT_MS}. */

@@ -3,7 +3,7 @@ import type { Problem } from "../core/problem.ts";
 import { STORE_RETRY_AFTER_SECONDS } from "../store/database.ts";
 import { addressOf } from "./address.ts";
 import { hashSecret } from "./api-key.ts";
-import type { Account, Caller } from "./caller.ts";
+import { type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
 import { type Credential, parseCredential } from "./credentials.ts";
 import { type Asking, type Known, lookUpKey, lookUpTenant } from "./directory.ts";
 import { takesTokens, verifyToken } from "./jwt.ts";
@@ -57,7 +57,7 @@ async function resolveToken(config: Config, asking: Asking, token: string, addre
   const lookup = await lookUpTenant(asking, verdict.tenant);
   if (lookup.kind === "known") return admit(lookup.known, credential, address);
   // The token has proved who it is; its limits are what the tenant's object last knew.
-  const account: Account = { tenant: verdict.tenant, kind: "tenant", tier: null, limits: null };
+  const account = { ...UNKNOWN_ACCOUNT, tenant: verdict.tenant, kind: "tenant" } as const;
   return { kind: "caller", caller: { ...account, credential, address } };
 }
 

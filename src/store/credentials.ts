@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Limits } from "../core/policy.ts";
 import { checkRow, queryRows } from "./database.ts";
-import { LIMITS_COLUMNS, limitsRow, readLimits } from "./limits.ts";
+import { LIMITS_COLUMNS, limitsRow, readLimits, storedWeight } from "./limits.ts";
 import { type TenantStatus, unlistedStatement } from "./tenants.ts";
 import { findTier } from "./tiers.ts";
 
@@ -14,6 +14,8 @@ export interface Membership {
   readonly tier: string;
   readonly status: TenantStatus;
   readonly limits: Limits;
+  /** The tier's weight in the command queue. */
+  readonly weight: number;
 }
 
 export interface KeyHolder extends Membership {
@@ -23,7 +25,7 @@ export interface KeyHolder extends Membership {
   readonly expiresAtMs: number | null;
 }
 
-const memberRow = limitsRow.extend({ tier: z.string(), status: z.enum(["active", "suspended"]) });
+const memberRow = limitsRow.extend({ tier: z.string(), status: z.enum(["active", "suspended"]), weight: storedWeight });
 const keyRow = memberRow.extend({ key_id: z.string(), tenant_id: z.string(), expires_at: z.int().nullable() });
 
 /** Who holds the key with this hash, expired or not; null when no key has it. @throws StoreUnavailable, BadRow */
@@ -31,7 +33,7 @@ export async function findKeyHolder(db: D1Database, hash: string): Promise<KeyHo
   const [found] = await queryRows(
     db
       .prepare(
-        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, ${LIMITS_COLUMNS}
+        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, r.weight AS weight, ${LIMITS_COLUMNS}
          FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN tiers r ON r.name = t.tier
            LEFT JOIN tenant_limits l ON l.tenant_id = t.id
          WHERE k.hash = ?`,
@@ -53,9 +55,10 @@ export async function findMembership(db: D1Database, tenant: string): Promise<Me
 export async function findTierMembership(db: D1Database, name: string): Promise<Membership | null> {
   const tier = await findTier(db, name);
   if (tier === null) return null;
-  return { tier: tier.name, status: "active", limits: { version: tier.version, policies: tier.policies } };
+  const { version, policies, weight } = tier;
+  return { tier: tier.name, status: "active", limits: { version, policies }, weight };
 }
 
 function membership(row: z.infer<typeof memberRow>): Membership {
-  return { tier: row.tier, status: row.status, limits: readLimits(row) };
+  return { tier: row.tier, status: row.status, limits: readLimits(row), weight: row.weight };
 }

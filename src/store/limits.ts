@@ -8,6 +8,7 @@ import {
   tokenBucketPolicy,
   WINDOW_TYPES,
 } from "../core/policy.ts";
+import { WEIGHT_MAX, WEIGHT_MIN } from "../core/weight.ts";
 import { BadRow, checkRow, parseJson } from "./database.ts";
 
 /**
@@ -31,6 +32,9 @@ const storedPolicy = z.discriminatedUnion("type", [
   }),
 ]);
 const storedPolicies = z.array(storedPolicy).min(1);
+
+/** The weight in a tier's column. */
+export const storedWeight = z.int().min(WEIGHT_MIN).max(WEIGHT_MAX);
 
 /** The policies in a tier's column. @throws BadRow */
 export function readPolicies(text: string): Policy[] {

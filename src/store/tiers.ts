@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Policy } from "../core/policy.ts";
+import { WEIGHT_DEFAULT } from "../core/weight.ts";
 import { auditStatement } from "./audit.ts";
 import { type Act, ALWAYS, BadRow, type Condition, checkRow, queryRows, runBatch } from "./database.ts";
-import { readPolicies } from "./limits.ts";
+import { readPolicies, storedWeight } from "./limits.ts";
 import { bumpClock, CLOCK } from "./limits-clock.ts";
 
 /** Table `tiers`: named sets of policies. Who is in a tier is told by `tenants`. */
@@ -10,6 +11,8 @@ import { bumpClock, CLOCK } from "./limits-clock.ts";
 export interface Tier {
   readonly name: string;
   readonly policies: readonly Policy[];
+  /** In the command queue, against the other tiers' tenants. */
+  readonly weight: number;
   readonly version: number;
   /** Unix milliseconds. */
   readonly updatedAtMs: number;
@@ -20,12 +23,18 @@ export const DEFAULT_TIER = "standard";
 /** The tier of callers that are nobody. */
 export const ANONYMOUS_TIER = "anonymous";
 
-const row = z.object({ name: z.string(), policies: z.string(), version: z.int(), updated_at: z.int() });
-const COLUMNS = "name, policies, version, updated_at";
+const row = z.object({
+  name: z.string(),
+  policies: z.string(),
+  weight: storedWeight,
+  version: z.int(),
+  updated_at: z.int(),
+});
+const COLUMNS = "name, policies, weight, version, updated_at";
 
 function readTier(given: unknown): Tier {
-  const { name, policies, version, updated_at } = checkRow("tiers", row, given);
-  return { name, policies: readPolicies(policies), version, updatedAtMs: updated_at };
+  const { name, policies, weight, version, updated_at } = checkRow("tiers", row, given);
+  return { name, policies: readPolicies(policies), weight, version, updatedAtMs: updated_at };
 }
 
 /** All tiers, by name. @throws StoreUnavailable, BadRow */
@@ -47,8 +56,15 @@ export interface SavedTier {
   readonly followersTotal: number;
 }
 
+/** A tier as an admin gives it. */
+export interface TierSettings {
+  readonly policies: readonly Policy[];
+  /** Null keeps what it has; a new tier has 1. */
+  readonly weight: number | null;
+}
+
 /**
- * Makes a tier or replaces its policies.
+ * Makes a tier, or replaces its policies and, where it is given, its weight.
  *
  * @param followersMax how many of the tier's tenants to name
  * @throws StoreUnavailable, BadRow; nothing is written then
@@ -56,27 +72,25 @@ export interface SavedTier {
 export async function putTier(
   db: D1Database,
   name: string,
-  policies: readonly Policy[],
+  given: TierSettings,
   act: Act,
   followersMax: number,
 ): Promise<SavedTier> {
+  const { policies, weight } = given;
   const following = "FROM tenants WHERE tier = ?1 AND id NOT IN (SELECT tenant_id FROM tenant_limits)";
   const batch = await runBatch(db, [
     db.prepare("SELECT 1 FROM tiers WHERE name = ?").bind(name),
     bumpClock(db, ALWAYS),
     db
       .prepare(
-        `INSERT INTO tiers (name, policies, version, updated_at) VALUES (?1, ?2, ${CLOCK}, ?3)
-         ON CONFLICT (name) DO UPDATE SET policies = ?2, version = ${CLOCK}, updated_at = ?3
+        `INSERT INTO tiers (name, policies, weight, version, updated_at)
+         VALUES (?1, ?2, COALESCE(?4, ${WEIGHT_DEFAULT}), ${CLOCK}, ?3)
+         ON CONFLICT (name) DO UPDATE
+         SET policies = ?2, weight = COALESCE(?4, weight), version = ${CLOCK}, updated_at = ?3
          RETURNING ${COLUMNS}`,
       )
-      .bind(name, JSON.stringify(policies), act.nowMs),
-    auditStatement(
-      db,
-      act,
-      { action: "tier.put", target: `tier:${name}`, detail: { policies: jsonOf(policies) } },
-      ALWAYS,
-    ),
+      .bind(name, JSON.stringify(policies), act.nowMs, weight),
+    auditStatement(db, act, { action: "tier.put", target: `tier:${name}`, detail: jsonOf(given) }, ALWAYS),
     db.prepare(`SELECT id ${following} ORDER BY id LIMIT ?2`).bind(name, followersMax),
     db.prepare(`SELECT count(*) AS total ${following}`).bind(name),
   ]);
@@ -105,9 +119,10 @@ export async function deleteTier(db: D1Database, name: string, act: Act): Promis
   return batch.found(2) ? "deleted" : "in_use";
 }
 
-/** Policies as plain JSON, for the audit. */
-function jsonOf(policies: readonly Policy[]) {
-  return policies.map((policy) =>
+/** What was given as plain JSON, for the audit. */
+function jsonOf({ policies, weight }: TierSettings) {
+  const plain = policies.map((policy) =>
     policy.type === "token-bucket" ? { ...policy, rate: { ...policy.rate } } : { ...policy },
   );
+  return weight === null ? { policies: plain } : { policies: plain, weight };
 }

@@ -1,12 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CommandQueue, CRITICAL_WAITING_PER_TENANT_MAX, type QueueEntry } from "../../src/core/queue.ts";
-import { WaitingRoom } from "../../src/core/waiting-room.ts";
+import {
+  type Candidate,
+  CommandQueue,
+  CRITICAL_WAITING_PER_TENANT_MAX,
+  type QueueEntry,
+} from "../../src/core/queue.ts";
 
 const BIG = { count: 1_000_000, bytes: 1_000_000_000 };
 
-function candidate(changes: Partial<QueueEntry> = {}): Omit<QueueEntry, "sequence"> {
-  return { tenant: "t", bytes: 10, critical: false, acceptedAtMs: 0, ...changes };
+function candidate(changes: Partial<Candidate> = {}): Candidate {
+  return { tenant: "t", bytes: 10, critical: false, weight: 1, acceptedAtMs: 0, ...changes };
 }
 
 function counter(): () => number {
@@ -18,34 +22,34 @@ describe("a bounded queue", () => {
   test("takes exactly as many as the bound, and one more only after one has left", () => {
     const queue = new CommandQueue({ count: 10, bytes: BIG.bytes });
     const next = counter();
-    const answers = Array.from({ length: 11 }, () => queue.offer(candidate(), next));
+    const answers = Array.from({ length: 11 }, () => queue.offer(candidate(), next, 0));
     expect(answers.filter((answer) => answer === "full")).toHaveLength(1);
     expect(queue.depth).toBe(10);
     expect(queue.take()?.sequence).toBe(1);
-    expect(queue.offer(candidate(), next)).not.toBe("full");
+    expect(queue.offer(candidate(), next, 0)).not.toBe("full");
     expect(queue.peakDepth).toBe(10);
   });
 
   test("is bounded by bytes as exactly as by count", () => {
     const queue = new CommandQueue({ count: BIG.count, bytes: 100 });
     const next = counter();
-    expect(queue.offer(candidate({ bytes: 60 }), next)).not.toBe("full");
-    expect(queue.offer(candidate({ bytes: 41 }), next)).toBe("full");
-    expect(queue.offer(candidate({ bytes: 40 }), next)).not.toBe("full");
+    expect(queue.offer(candidate({ bytes: 60 }), next, 0)).not.toBe("full");
+    expect(queue.offer(candidate({ bytes: 41 }), next, 0)).toBe("full");
+    expect(queue.offer(candidate({ bytes: 40 }), next, 0)).not.toBe("full");
   });
 
   test("a refusal uses up no key", () => {
     const queue = new CommandQueue({ count: 1, bytes: BIG.bytes });
     const next = counter();
-    queue.offer(candidate(), next);
-    queue.offer(candidate(), next);
+    queue.offer(candidate(), next, 0);
+    queue.offer(candidate(), next, 0);
     expect(next()).toBe(2);
   });
 
   test("critical commands pass the bound and go first, each lane in the order of arrival", () => {
     const queue = new CommandQueue({ count: 2, bytes: BIG.bytes });
     const next = counter();
-    for (const critical of [false, true, false, true, false]) queue.offer(candidate({ critical }), next);
+    for (const critical of [false, true, false, true, false]) queue.offer(candidate({ critical }), next, 0);
     expect([queue.depth, queue.criticalDepth]).toEqual([2, 2]);
     expect([1, 2, 3, 4].map((sequence) => queue.aheadOf(sequence))).toEqual([2, 0, 3, 1]);
     expect(Array.from({ length: 5 }, () => queue.take()?.sequence)).toEqual([2, 4, 1, 3, undefined]);
@@ -54,18 +58,18 @@ describe("a bounded queue", () => {
   test("one tenant's flood of critical commands ends, and another tenant's passes", () => {
     const queue = new CommandQueue(BIG);
     const next = counter();
-    for (let n = 0; n < CRITICAL_WAITING_PER_TENANT_MAX; n++) queue.offer(candidate({ critical: true }), next);
-    expect(queue.offer(candidate({ critical: true }), next)).toBe("full");
-    expect(queue.offer(candidate({ critical: true, tenant: "other" }), next)).not.toBe("full");
+    for (let n = 0; n < CRITICAL_WAITING_PER_TENANT_MAX; n++) queue.offer(candidate({ critical: true }), next, 0);
+    expect(queue.offer(candidate({ critical: true }), next, 0)).toBe("full");
+    expect(queue.offer(candidate({ critical: true, tenant: "other" }), next, 0)).not.toBe("full");
   });
 
   test("a lower bound throws nobody out", () => {
     const queue = new CommandQueue({ count: 5, bytes: BIG.bytes });
     const next = counter();
-    for (let n = 0; n < 5; n++) queue.offer(candidate(), next);
+    for (let n = 0; n < 5; n++) queue.offer(candidate(), next, 0);
     queue.setBounds({ count: 2, bytes: BIG.bytes });
     expect(queue.depth).toBe(5);
-    expect(queue.offer(candidate(), next)).toBe("full");
+    expect(queue.offer(candidate(), next, 0)).toBe("full");
   });
 
   test("invariant 2: against a plain model, over random offers, takes and removals", () => {
@@ -86,9 +90,12 @@ describe("a bounded queue", () => {
           if (one.op === "offer") {
             const bytes = ordinary.reduce((sum, entry) => sum + entry.bytes, one.bytes);
             const fits = one.critical || (ordinary.length < bound && bytes <= bounds.bytes);
-            const entry = queue.offer(candidate(one), next);
-            expect(entry !== "full").toBe(fits);
-            if (entry !== "full") model.push(entry);
+            const { critical, bytes: size } = one;
+            const entry = queue.offer(candidate({ critical, bytes: size }), next, 0);
+            expect(entry === "full").toBe(!fits);
+            // A tenant that is alone is never over its share.
+            expect(entry).not.toBe("over_share");
+            if (typeof entry !== "string") model.push(entry);
           } else if (one.op === "take") {
             const taken = queue.take();
             expect(taken).toEqual(inOrder[0]);
@@ -105,30 +112,5 @@ describe("a bounded queue", () => {
         }
       }),
     );
-  });
-});
-
-describe("a waiting room", () => {
-  const anyRoom = () => true;
-
-  test("has so many seats and no more", () => {
-    const room = new WaitingRoom<string>(2);
-    const entered = ["a", "b", "c"].map((token) => room.enter({ token, bytes: 1, what: token }));
-    expect(entered).toEqual([true, true, false]);
-  });
-
-  test("serves in the order of arrival, and nobody who left", () => {
-    const room = new WaitingRoom<string>(9);
-    for (const token of ["a", "b", "c"]) room.enter({ token, bytes: 1, what: token });
-    room.leave("a");
-    expect([room.next(anyRoom)?.what, room.next(anyRoom)?.what, room.next(anyRoom)]).toEqual(["b", "c", undefined]);
-  });
-
-  test("a small one does not overtake a large one that was first", () => {
-    const room = new WaitingRoom<string>(9);
-    room.enter({ token: "large", bytes: 100, what: "large" });
-    room.enter({ token: "small", bytes: 1, what: "small" });
-    expect(room.next((bytes) => bytes <= 50)).toBeUndefined();
-    expect(room.size).toBe(2);
   });
 });

@@ -44,10 +44,11 @@ export async function submit(
   intent: Intent,
   payload: JsonObject,
   tenant = "tenant:t",
+  weight = 1,
 ): Promise<Submitted> {
   const text = JSON.stringify(payload);
   tokens += 1;
-  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, token: lastToken() });
+  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, weight, token: lastToken() });
 }
 
 export async function accepted(

@@ -183,7 +183,7 @@ describe("an object with a bug", () => {
       storage.sql.exec("UPDATE state SET shape = 99");
     });
     await evictDurableObject(stub);
-    const known = { tenant: `test-${objects}`, kind: "tenant", tier: null, limits: null } as const;
+    const known = { tenant: `test-${objects}`, kind: "tenant", tier: null, limits: null, weight: 1 } as const;
     const caller = { ...known, credential: null, address: "192.0.2.1" };
     const asked = checkCaller(env, parseConfig({}), caller, { cost: 1, critical: false });
     expect(await asked.catch(String)).toContain("shape 99");

@@ -73,7 +73,12 @@ describe("limits that can be counted", () => {
       [windowOf("sliding-window", "requests", "tenant", 1e9, 4503)],
     ],
   ])("%s", ([, json, expected]) => {
-    expect(read(tierBody, json)).toEqual({ value: expected });
+    expect(read(tierBody, json)).toEqual({ value: { policies: expected, weight: null } });
+  });
+
+  test.for([1, 7, 1000])("a weight of %i is kept beside them", (weight) => {
+    const json = `{"requestsPerSecond":50,"burstSize":100,"weight":${weight}}`;
+    expect(read(tierBody, json)).toEqual({ value: { policies: [bucket(50, 1, 100)], weight } });
   });
 });
 
@@ -141,6 +146,9 @@ describe("limits that cannot, with the name of the field", () => {
       '{"requestsPerSecond":{"tokens":1,"perSeconds":999999937},"burstSize":1000000000}',
       [`${RPS}: cannot be counted exactly with this burst; take a smaller burst or a simpler rate`],
     ],
+    ["no weight at all", '{"requestsPerSecond":1,"burstSize":1,"weight":0}', ["weight: must be at least 1"]],
+    ["a weight too large", '{"requestsPerSecond":1,"burstSize":1,"weight":1001}', ["weight: must be at most 1000"]],
+    ["half a weight", '{"requestsPerSecond":1,"burstSize":1,"weight":1.5}', ["weight: must be a whole number"]],
     ["a stray field", '{"requestsPerSecond":1,"burstSize":1,"x":1}', ["x: unknown field"]],
     ["a stray field in a policy", one('"rate":1,"burst":1,"x":1'), ["policies.0.x: unknown field"]],
     ["no policy", '{"policies":[]}', ["policies: must hold at least one policy"]],

@@ -41,6 +41,19 @@ describe("tiers", () => {
     expect((await ask("DELETE", "/admin/tiers/gold")).status).toBe(404);
   });
 
+  test("a tier's weight is shown, kept when a change does not name it, and nothing that a tenant can set", async () => {
+    const limits = { requestsPerSecond: 5, burstSize: 7 };
+    const weightOf = async (body: object) => (await ask("PUT", "/admin/tiers/silver", { body })).body;
+    expect(await weightOf(limits)).toMatchObject({ weight: 1 });
+    expect(await weightOf({ ...limits, weight: 7 })).toMatchObject({ weight: 7 });
+    expect(await weightOf(limits)).toMatchObject({ weight: 7 });
+    expect(await ask("GET", "/admin/tiers/silver")).toMatchObject({ body: { weight: 7 } });
+    for (const path of [tenantUrl("silver-1"), `${tenantUrl("silver-1")}/limits`]) {
+      const body = path.endsWith("limits") ? { ...limits, weight: 9 } : { tier: "silver", weight: 9 };
+      expect(await ask("PUT", path, { body })).toMatchObject({ status: 400, body: { errors: [{ path: "weight" }] } });
+    }
+  });
+
   test("a tier that is in use or needed stays", async () => {
     await ask("PUT", tenantUrl("in-free"), { body: { tier: "free" } });
     for (const name of ["free", "standard", "anonymous"]) {
@@ -64,6 +77,7 @@ describe("tiers", () => {
     ["a name with a space", "/admin/tiers/a%20b", '{"requestsPerSecond":1,"burstSize":1}', "name"],
     ["a name in capitals", "/admin/tiers/Gold", '{"requestsPerSecond":1,"burstSize":1}', "name"],
     ["a fraction of a burst", "/admin/tiers/x", '{"requestsPerSecond":1,"burstSize":0.5}', "burstSize"],
+    ["a weight of nothing", "/admin/tiers/x", '{"requestsPerSecond":1,"burstSize":1,"weight":0}', "weight"],
     ["an infinite rate", "/admin/tiers/x", '{"requestsPerSecond":1e400,"burstSize":1}', "requestsPerSecond"],
     ["a stray field", "/admin/tiers/x", '{"requestsPerSecond":1,"burstSize":1,"y":1}', "y"],
   ])("%s is refused by its name", async ([, path, raw, field]) => {
@@ -278,7 +292,9 @@ describe("when a part is missing", () => {
   });
 
   test("a row that is not as written is a bug, and tells nothing of itself", async () => {
-    await env.DB.prepare("INSERT INTO tiers VALUES ('broken', 'secret nonsense', 1, 0)").run();
+    await env.DB.prepare(
+      "INSERT INTO tiers (name, policies, version, updated_at) VALUES ('broken', 'secret nonsense', 1, 0)",
+    ).run();
     const answer = await ask("GET", "/admin/tiers/broken");
     expect(answer).toMatchObject({ status: 500, body: { code: "internal" } });
     expect(JSON.stringify(answer.body)).not.toContain("nonsense");

@@ -201,13 +201,17 @@ describe("a caller with a token", () => {
 
   test("has the limits of its row, or the default tier's", async () => {
     await tenantWithKey("listed", { tier: "premium" });
-    expect(await ask({ tenant: "listed" })).toMatchObject({ caller: { tenant: "listed", tier: "premium" } });
-    expect(await ask({ tenant: "unlisted" })).toMatchObject({ caller: { tenant: "unlisted", tier: "standard" } });
+    expect(await ask({ tenant: "listed" })).toMatchObject({
+      caller: { tenant: "listed", tier: "premium", weight: 10 },
+    });
+    expect(await ask({ tenant: "unlisted" })).toMatchObject({
+      caller: { tenant: "unlisted", tier: "standard", weight: 2 },
+    });
   });
 
   test("while D1 fails is who it is, with limits that only its object knows", async () => {
     d1.mood = "fails";
-    const account = { tenant: "during-outage", kind: "tenant", tier: null, limits: null };
+    const account = { tenant: "during-outage", kind: "tenant", tier: null, limits: null, weight: 1 };
     const caller = { ...account, credential: null, address: "unknown" };
     expect(await ask({ tenant: "during-outage" })).toEqual({ kind: "caller", caller });
   });

@@ -41,25 +41,41 @@ describe("tiers", () => {
   });
 
   test("a put makes a tier, the next one replaces it, and each takes a new version of the one clock", async () => {
-    const first = await putTier(DB, "gold", bucket(5, 10), act, 500);
+    const first = await putTier(DB, "gold", { policies: bucket(5, 10), weight: null }, act, 500);
     expect(first).toMatchObject({ created: true, tier: { policies: bucket(5, 10), updatedAtMs: NOW_MS } });
     expect(first.tier.version).toBe(await clock());
-    const second = await putTier(DB, "gold", bucket(6, 10), act, 500);
+    const second = await putTier(DB, "gold", { policies: bucket(6, 10), weight: null }, act, 500);
     expect(second.created).toBe(false);
     expect(second.tier.version).toBe(first.tier.version + 1);
     expect(await findTier(DB, "gold")).toEqual(second.tier);
   });
 
+  test("the first tiers have the weights of the second migration", async () => {
+    const weights = Object.fromEntries((await listTiers(DB)).map(({ name, weight }) => [name, weight]));
+    expect(weights).toMatchObject({ anonymous: 1, free: 1, standard: 2, premium: 10 });
+  });
+
+  test("a new tier has weight 1; a put that gives none keeps what there is, and one that does is in the audit", async () => {
+    const policies = bucket(5, 10);
+    const weightAfter = async (weight: number | null) =>
+      (await putTier(DB, "heavy", { policies, weight }, act, 500)).tier.weight;
+    expect([await weightAfter(null), await weightAfter(7), await weightAfter(null)]).toEqual([1, 7, 7]);
+    expect((await findTier(DB, "heavy"))?.weight).toBe(7);
+    const details = (await listAudit(DB, 3, null)).entries.map(({ detail }) => detail);
+    expect(details).toMatchObject([{}, { weight: 7 }, {}]);
+    await deleteTier(DB, "heavy", act);
+  });
+
   test("a put names the tenants that follow the tier, not those with limits of their own", async () => {
-    await putTier(DB, "crew", bucket(5, 10), act, 500);
+    await putTier(DB, "crew", { policies: bucket(5, 10), weight: null }, act, 500);
     for (const id of ["crew-a", "crew-b", "crew-c", "crew-d"]) await makeTenant(id, "crew");
     await putTenantLimits(DB, "crew-b", { requestsPerSecond: 1, burstSize: 1 }, act);
-    const saved = await putTier(DB, "crew", bucket(7, 10), act, 2);
+    const saved = await putTier(DB, "crew", { policies: bucket(7, 10), weight: null }, act, 2);
     expect(saved).toMatchObject({ followers: ["crew-a", "crew-c"], followersTotal: 3 });
   });
 
   test("a tier goes only when no tenant is in it, and a refused delete changes no row", async () => {
-    await putTier(DB, "busy", bucket(5, 10), act, 500);
+    await putTier(DB, "busy", { policies: bucket(5, 10), weight: null }, act, 500);
     await makeTenant("in-busy", "busy");
     const before = await everything();
     expect(await deleteTier(DB, "busy", act)).toBe("in_use");
@@ -173,7 +189,7 @@ describe("keys and the query of identity", () => {
     const holder = await findKeyHolder(DB, "hash-1");
     const limits = (await findTenant(DB, "k1"))?.limits;
     const expected = { keyId: "key_1", tenant: "k1", tier: "free", status: "active", expiresAtMs: NOW_MS + 1, limits };
-    expect(holder).toEqual(expected);
+    expect(holder).toEqual({ ...expected, weight: 1 });
     expect(await findKeyHolder(DB, "hash-none")).toBeNull();
   });
 
@@ -228,7 +244,9 @@ describe("policies in a tier's row", () => {
       { name: "b", type: "fixed-window", scope: "key", limit: 30, windowSeconds: 60 },
       { name: "c", type: "sliding-window", limit: 5, windowSeconds: 1 },
     ];
-    await DB.prepare("INSERT INTO tiers VALUES ('shapes', ?, 1, 0)").bind(JSON.stringify(stored)).run();
+    await DB.prepare("INSERT INTO tiers (name, policies, version, updated_at) VALUES ('shapes', ?, 1, 0)")
+      .bind(JSON.stringify(stored))
+      .run();
     const policies = stored.map((policy) => ({ scope: "tenant", ...policy }));
     expect((await findTier(DB, "shapes"))?.policies).toEqual(policies);
   });
@@ -249,7 +267,9 @@ describe("what fails", () => {
       '[{"name":"a","type":"token-bucket","scope":"tenant","rate":{"tokens":1,"perSeconds":999999937},"burst":1000000000}]',
     ],
   ])("a tier row with %s is named by its table", async ([, policies]) => {
-    await DB.prepare("INSERT OR REPLACE INTO tiers VALUES ('bad', ?, 1, 0)").bind(policies).run();
+    await DB.prepare("INSERT OR REPLACE INTO tiers (name, policies, version, updated_at) VALUES ('bad', ?, 1, 0)")
+      .bind(policies)
+      .run();
     await expect(findTier(DB, "bad")).rejects.toThrow(BadRow);
     await expect(findTier(DB, "bad")).rejects.toThrow("tiers");
   });

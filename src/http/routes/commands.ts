@@ -11,7 +11,7 @@ import { payloadSchemas } from "../../executor/embedded/payloads.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { invalidFields, isJsonObject } from "../body.ts";
-import { countRefusal, gateRefusal, hearEngine } from "../edge.ts";
+import { countRefusal, gateRefusal, hearEngine, hearOverShare, takeWanting } from "../edge.ts";
 import { type Api, endpoint, fieldFaults } from "../endpoint.ts";
 import { refundTenant, refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
@@ -130,7 +130,8 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const tenant = callerKey(c.var.caller);
   const partition = partitionFor(config, tenant, payload.value);
   // Layer 2 is asked first and answers second: what it refuses must hear of its own limit first, and not be charged.
-  const gated = critical ? null : gateRefusal(partition, Date.now());
+  const { weight } = c.var.caller;
+  const gated = critical ? null : gateRefusal(partition, { tenant, weight }, Date.now());
   const refused = await refuseOverLimit(c, config, { cost: COMMAND_COST, critical, judgeOnly: gated !== null });
   if (refused !== null) return refused;
   const charged = { fromMs: c.var.nowMs, toMs: Date.now() };
@@ -141,11 +142,15 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
 
   const text = JSON.stringify(payload.value);
   const bytes = new TextEncoder().encode(text).byteLength;
-  const submission = { tenant, intent: body.intent, payload: text, bytes, token: crypto.randomUUID() };
+  const { intent } = body;
+  const wanting = takeWanting(partition);
+  const submission = { tenant, intent, payload: text, bytes, weight, token: crypto.randomUUID(), wanting };
   const { signal } = c.req.raw;
   const submitted = await submitCommand(c.env, partition, submission, signal, (task) => c.executionCtx.waitUntil(task));
   if (submitted.health !== null) hearEngine(partition, submitted.health, Date.now());
   if (submitted.kind === "refused") {
+    const { overShare, problem: fault } = submitted;
+    if (overShare && "retryAfterSeconds" in fault) hearOverShare(tenant, fault.retryAfterSeconds, Date.now());
     // A critical command is counted only as far as there is something to count it against, and is hardly ever refused.
     if (!critical) await refundTenant(c, config, COMMAND_COST, charged);
     return problem(c, submitted.problem);

@@ -1,0 +1,144 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, test, vi } from "vitest";
+import type { JsonObject } from "../../src/core/json.ts";
+import type { Submitted } from "../../src/durable/admission.ts";
+import type { CommandEngine } from "../../src/durable/command-engine.ts";
+import type { Calls } from "../../src/durable/stubs.ts";
+
+// Fair share through the object: a paused engine, so that what waits stays where it is, and two or three tenants.
+
+type Engine = DurableObjectStub<CommandEngine>;
+
+let engines = 100;
+let tokens = 0;
+
+/** The object's methods as the product calls them; the platform's own types give up on recursive JSON. */
+function calls(engine: Engine): Calls<CommandEngine> {
+  return engine as unknown as Calls<CommandEngine>;
+}
+
+async function paused(bound: number, enqueueWaitMs = 0): Promise<Engine> {
+  engines += 1;
+  const engine = env.COMMAND_ENGINE.get(env.COMMAND_ENGINE.idFromName(`engine:${engines}`));
+  await engine.changeFlow({ bound, enqueueWaitMs, algorithm: "none" });
+  await submit(engine, "a", 1, "DEPLOYMENT:CREATE", { processId: "order", tasks: [{ type: "pay" }] });
+  await engine.pause(true);
+  return engine;
+}
+
+async function submit(
+  engine: Engine,
+  tenant: string,
+  weight = 1,
+  intent: "PROCESS_INSTANCE:CREATE" | "DEPLOYMENT:CREATE" = "PROCESS_INSTANCE:CREATE",
+  payload: JsonObject = { processId: "nowhere" },
+): Promise<Submitted> {
+  const text = JSON.stringify(payload);
+  tokens += 1;
+  const token = `fair-${tokens}`;
+  return await calls(engine).submit({ tenant, weight, intent, payload: text, bytes: text.length, token });
+}
+
+/** Submits for each in turn; gives the ids of those that were taken, by tenant. */
+async function queued(engine: Engine, tenants: readonly (readonly [string, number])[]) {
+  const ids: { readonly tenant: string; readonly id: string }[] = [];
+  for (const [tenant, weight] of tenants) {
+    const submitted = await submit(engine, tenant, weight);
+    if (submitted.kind === "accepted") ids.push({ tenant, id: submitted.command.commandId });
+  }
+  return ids;
+}
+
+/** The tenants in the order in which their commands will run, as the object tells their places. */
+async function order(engine: Engine, ids: readonly { tenant: string; id: string }[]): Promise<string> {
+  const places = await Promise.all(
+    ids.map(async ({ tenant, id }) => ({ tenant, ahead: (await calls(engine).command(tenant, id, 0))?.queuedAhead })),
+  );
+  return places
+    .sort((one, other) => (one.ahead ?? -1) - (other.ahead ?? -1))
+    .map(({ tenant }) => tenant)
+    .join("");
+}
+
+const times = (n: number, tenant: string, weight = 1) => Array.from({ length: n }, () => [tenant, weight] as const);
+
+describe("two tenants on one engine", () => {
+  test("take turns by weight, and after a restart the same turns", async () => {
+    const engine = await paused(100);
+    const ids = await queued(engine, [...times(4, "a"), ...times(4, "b", 2)]);
+    expect(await order(engine, ids)).toBe("abbabbaa");
+    await evictDurableObject(engine);
+    expect(await order(engine, ids)).toBe("abbabbaa");
+    await engine.resume();
+    await vi.waitFor(async () => expect(await calls(engine).status({})).toMatchObject({ inFlight: 0 }));
+  });
+
+  test("run in the order that they were told", async () => {
+    const engine = await paused(100);
+    const ids: { tenant: string; id: string }[] = [];
+    for (const tenant of ["a", "a", "a", "b", "b"]) {
+      const submitted = await submit(engine, tenant, 1, "PROCESS_INSTANCE:CREATE", { processId: "order" });
+      if (submitted.kind === "accepted") ids.push({ tenant, id: submitted.command.commandId });
+    }
+    // A process belongs to its tenant. The deployment is critical, so it goes first.
+    await submit(engine, "b", 1, "DEPLOYMENT:CREATE", { processId: "order", tasks: [{ type: "pay" }] });
+    expect(await order(engine, ids)).toBe("ababa");
+    await engine.resume();
+    await vi.waitFor(async () => expect(await calls(engine).status({})).toMatchObject({ inFlight: 0 }));
+    // Instances get their keys in the order in which they are made.
+    const made = await Promise.all(
+      ids.map(async ({ tenant, id }) => ({
+        tenant,
+        key: String((await calls(engine).command(tenant, id, 0))?.result?.processInstanceKey),
+      })),
+    );
+    expect(
+      made
+        .sort((one, other) => one.key.localeCompare(other.key))
+        .map(({ tenant }) => tenant)
+        .join(""),
+    ).toBe("ababa");
+  });
+
+  test("one that filled the queue alone gets nothing more once the other wants some, and loses nothing", async () => {
+    const engine = await paused(10);
+    const flood = await queued(engine, times(12, "a"));
+    expect(flood).toHaveLength(10);
+    expect(await submit(engine, "b")).toMatchObject({
+      kind: "refused",
+      overShare: false,
+      health: { refusing: "queue_full" },
+    });
+    const first = flood[0]?.id ?? "";
+    expect(await engine.cancel("a", first)).toBe("cancelled");
+    expect(await submit(engine, "a")).toMatchObject({
+      kind: "refused",
+      problem: { code: "queue_full", detail: expect.stringContaining("share") },
+      // The others are not told that it is full: for them it is not.
+      overShare: true,
+      health: { refusing: null },
+    });
+    expect(await submit(engine, "b")).toMatchObject({ kind: "accepted", command: { queuedAhead: 1 } });
+    expect(await calls(engine).status({})).toMatchObject({ depth: 10, peakDepth: 10 });
+  });
+
+  test("who waits for room gets it past those who are over their share, however many came before", async () => {
+    const engine = await paused(4, 60_000);
+    const flood = await queued(engine, times(4, "a"));
+    const inLine = Array.from({ length: 5 }, () => submit(engine, "a"));
+    await settled();
+    const other = submit(engine, "b");
+    await settled();
+    await engine.cancel("a", flood[1]?.id ?? "");
+    expect(await other).toMatchObject({ kind: "accepted" });
+    // The next place is the other's as well, who does not come for it; a place after that is for the first in line.
+    await engine.pause(false);
+    for (const answer of inLine) expect(await answer).toMatchObject({ problem: { code: "engine_paused" } });
+  });
+});
+
+/** Lets calls that are under way reach the object: turns of the event loop, not time. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
+}
