@@ -12,10 +12,13 @@ const CREATE = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "order
 
 let acme: Record<string, string>;
 let other: Record<string, string>;
+/** Of limits that time does not refill, so that a charge cannot hide. */
+let still: Record<string, string>;
 
 beforeAll(async () => {
   acme = await newTenant("acme");
   other = await newTenant("other");
+  still = await newTenant("still", { requestsPerSecond: 0, burstSize: 10 });
   expect((await send(DEPLOY)).status).toBe(200);
 });
 
@@ -273,16 +276,16 @@ describe("bad input is named, saves nothing and charges nothing", () => {
     ["a very long id", { intent: CREATE.intent, payload: { processId: "é".repeat(300) } }, "payload.processId"],
     ["brackets a hundred thousand deep", deep, ""],
   ])("%s", async (_label, body, path) => {
-    const before = (await call("GET", "/v1/limits", acme)).body;
-    const accepted = async () => (await call<{ counters: unknown }>("GET", "/v1/queue", acme)).body.counters;
+    const before = (await call("GET", "/v1/limits", still)).body;
+    const accepted = async () => (await call<{ counters: unknown }>("GET", "/v1/queue", still)).body.counters;
     const counters = await accepted();
-    const answer = await call<{ code: string; errors: { path: string }[] }>("POST", "/v1/commands", acme, body);
+    const answer = await call<{ code: string; errors: { path: string }[] }>("POST", "/v1/commands", still, body);
     expect(answer.status).toBe(400);
     expect(answer.headers.get("Content-Type")).toBe("application/problem+json");
     expect(answer.body.code).toBe("invalid_request");
     expect(answer.body.errors.map((error) => error.path)).toContain(path);
     expect(await accepted()).toEqual(counters);
-    expect((await call("GET", "/v1/limits", acme)).body).toEqual(before);
+    expect((await call("GET", "/v1/limits", still)).body).toEqual(before);
   });
 
   test("a body over its limit is 413, declared or not", async () => {
