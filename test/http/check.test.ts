@@ -1,7 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, newTenant } from "../support/http.ts";
 
 const check = (headers: Record<string, string>, body?: unknown) => call("POST", "/v1/check", headers, body);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("POST /v1/check", () => {
   test("says yes and then no, always with 200, and what is left", async () => {

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parseLimitHeader, parsePolicyHeader } from "../../src/core/rate-headers.ts";
 import { ADMIN, call, engineStub, newTenant } from "../support/http.ts";
 
@@ -210,6 +210,13 @@ describe("a paused engine", () => {
 });
 
 describe("layer 1", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   test("admits the burst, then 429 names the limit and when to come back; others are untouched", async () => {
     const small = await newTenant("small", { requestsPerSecond: 0.1, burstSize: 3 });
     const answers = [];
