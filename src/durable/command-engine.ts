@@ -61,7 +61,7 @@ export class CommandEngine extends DurableObject<Env> {
   async command(tenant: string, commandId: string, waitMs: number): Promise<CommandView | null> {
     const row = this.#own(tenant, commandId);
     if (row === null || row.finishedAtMs !== null || waitMs <= 0) return row && this.#view(row);
-    await this.#parts.waits.wait(row.sequence, waitMs);
+    await this.#parts.waits.wait(tenant, row.sequence, waitMs);
     const after = this.#own(tenant, commandId);
     return after && this.#view(after);
   }

@@ -5,35 +5,43 @@
 
 /** Held requests per object; the next one is answered at once with what is known. */
 const WAITS_MAX = 10_000;
+/** Of one tenant: its waits must not be all that there are. */
+const WAITS_PER_TENANT_MAX = 1_000;
 
 export class EndWaits {
   readonly #bySequence = new Map<number, Set<() => void>>();
+  readonly #byTenant = new Map<string, number>();
   #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** Resolves when the command ends or the time is over, whichever comes first. Says nothing about which. */
-  wait(sequence: number, waitMs: number): Promise<void> {
-    if (waitMs <= 0 || this.#size >= WAITS_MAX) return Promise.resolve();
+  wait(tenant: string, sequence: number, waitMs: number): Promise<void> {
+    const own = this.#byTenant.get(tenant) ?? 0;
+    if (waitMs <= 0 || this.#size >= WAITS_MAX || own >= WAITS_PER_TENANT_MAX) return Promise.resolve();
     return new Promise((resolve) => {
       const waits = this.#bySequence.get(sequence) ?? new Set();
       const done = () => {
         clearTimeout(timer);
-        if (waits.delete(done)) this.#size -= 1;
+        waits.delete(done);
         if (waits.size === 0) this.#bySequence.delete(sequence);
+        this.#count(tenant, -1);
         resolve();
       };
       const timer = setTimeout(done, waitMs);
       waits.add(done);
-      this.#size += 1;
       this.#bySequence.set(sequence, waits);
+      this.#count(tenant, 1);
     });
   }
 
   /** The command has ended: everyone who waits for it is answered. */
   ended(sequence: number): void {
     for (const done of [...(this.#bySequence.get(sequence) ?? [])]) done();
+  }
+
+  #count(tenant: string, by: 1 | -1): void {
+    this.#size += by;
+    const own = (this.#byTenant.get(tenant) ?? 0) + by;
+    if (own === 0) this.#byTenant.delete(tenant);
+    else this.#byTenant.set(tenant, own);
   }
 }
