@@ -58,6 +58,7 @@ describe("who imports whom", () => {
         "durable/stubs.ts",
         "durable/engines.ts",
         "durable/command-engine.ts",
+        "durable/tenant-limiter.ts",
         "executor/embedded/payloads.ts",
         "@hono/zod-openapi",
         "hono",
@@ -70,7 +71,7 @@ describe("who imports whom", () => {
 
   test("http takes types, and nothing else, from the object classes", () => {
     const taken = within("http").flatMap(({ file, text }) =>
-      [...text.matchAll(/import (?!type)[^;]*"[^"]*durable\/command-engine\.ts"/g)].map(() => file),
+      [...text.matchAll(/import (?!type)[^;]*"[^"]*durable\/(?:command-engine|tenant-limiter)\.ts"/g)].map(() => file),
     );
     expect(taken).toEqual([]);
   });

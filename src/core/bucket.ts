@@ -80,9 +80,10 @@ export function charge(bucket: Bucket, grains: Grains, cost: number): Bucket {
   return { ...bucket, debt: bucket.debt + cost * grains.perToken };
 }
 
-/** A settled bucket after a cost that was charged is given back: what it paid for was refused by somebody else. */
-export function refund(bucket: Bucket, grains: Grains, cost: number): Bucket {
-  return { ...bucket, debt: Math.max(0, bucket.debt - cost * grains.perToken) };
+/** A settled bucket after as much of a cost is given back as is still owed of it (see `Rule.refund`). */
+export function refund(bucket: Bucket, grains: Grains, cost: number, since: number): Bucket {
+  const owed = Math.max(0, Math.min(cost * grains.perToken, bucket.debt - since * grains.perToken));
+  return { ...bucket, debt: bucket.debt - owed };
 }
 
 /** The bucket after a cost that is counted but never refused: it empties the bucket and goes no further. */
@@ -127,7 +128,7 @@ export function tokenBucketRule(policy: TokenBucketPolicy): Rule<Bucket> | null 
     weigh: (bucket, cost) => weigh(bucket, grains, cost),
     charge: (bucket, cost) => charge(bucket, grains, cost),
     chargeUpToLimit: (bucket, cost) => chargeUpToBurst(bucket, grains, cost),
-    refund: (bucket, cost) => refund(bucket, grains, cost),
+    refund: (bucket, cost, since) => refund(bucket, grains, cost, since),
     remaining: (bucket) => remainingTokens(bucket, grains),
     resetMs: (bucket) => msUntilFull(bucket, grains),
     ahead: (bucket) => bucketAhead(bucket, grains),

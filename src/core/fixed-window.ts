@@ -1,5 +1,5 @@
 import { steadyTime } from "./clock.ts";
-import type { Rule, Span, Verdict } from "./meter.ts";
+import type { Rule, Verdict } from "./meter.ts";
 import { isCountable, type WindowPolicy } from "./policy.ts";
 
 /**
@@ -23,10 +23,9 @@ export function windowEndMs(atMs: number, windowMs: number): number {
   return (Math.floor(atMs / windowMs) + 1) * windowMs;
 }
 
-/** When the window that a span lies in ends; null when it lies in two. */
-export function windowOfSpan({ fromMs, toMs }: Span, windowMs: number): number | null {
-  const endMs = windowEndMs(fromMs, windowMs);
-  return windowEndMs(toMs, windowMs) === endMs ? endMs : null;
+/** How much of a cost is still in a count, when so much was charged since. */
+export function stillOwed(cost: number, counted: number, since: number): number {
+  return Math.max(0, Math.min(cost, counted - since));
 }
 
 /** The same count at this time. A clock that steps far back brings it along into the window where it then is. */
@@ -70,11 +69,8 @@ export function fixedWindowRule(policy: WindowPolicy): Rule<FixedWindow> | null 
     weigh: (window, cost) => weigh(window, limit, cost),
     charge: (window, cost) => ({ ...window, used: window.used + cost }),
     chargeUpToLimit: (window, cost) => ({ ...window, used: window.used + Math.min(cost, remaining(window)) }),
-    // What was charged in a window that has ended, or nobody knows in which, is no longer counted here.
-    refund: (window, cost, charged) =>
-      windowOfSpan(charged, windowMs) === windowEndMs(window.atMs, windowMs)
-        ? { ...window, used: Math.max(0, window.used - cost) }
-        : window,
+    // Of a window that has ended nothing is owed here any more: then all that is used was charged since.
+    refund: (window, cost, since) => ({ ...window, used: window.used - stillOwed(cost, window.used, since) }),
     remaining,
     resetMs: (window) => fixedWindowClearAtMs(window) - window.atMs,
     // No further than the limit: memory cannot owe more than that in this window, and a crash then costs less.

@@ -1,6 +1,6 @@
 import { ceilDiv } from "./arithmetic.ts";
 import { steadyTime } from "./clock.ts";
-import { type Meter, type Rule, ruleOf, type Span, type Verdict } from "./meter.ts";
+import { type Meter, type Rule, ruleOf, type Verdict } from "./meter.ts";
 import type { Meters } from "./meters.ts";
 import type { Limits, Policy } from "./policy.ts";
 import { NOBODY, overflowId, policyKey, type Subjects, subjectId, subjectOf } from "./subjects.ts";
@@ -124,24 +124,26 @@ export function judge(
 }
 
 /**
- * Gives back what {@link decide} charged, as far as it still counts. Never more than is owed, and nothing of what was
- * counted since.
+ * Gives back what {@link decide} charged, as far as it still counts. Never more than is owed of it, and nothing of what
+ * was charged since.
  *
- * @param charged between which two moments it was charged
+ * @param charged the ids of the meters that were charged
+ * @param since how many tokens have been charged since, at most, to any of them
  */
 export function giveBack(
   meters: Meters,
   limits: CompiledLimits,
   cost: number,
-  charged: Span,
+  charged: readonly string[],
+  since: number,
   nowMs: number,
   subjects: Subjects = NOBODY,
 ): Decided {
   const settled = settleAll(meters, limits, nowMs, subjects);
-  return allow(
-    settled.map((counted) => ({ ...counted, meter: counted.rule.refund(counted.meter, cost, charged) })),
-    nowMs,
+  const given = settled.map((counted) =>
+    charged.includes(counted.id) ? { ...counted, meter: counted.rule.refund(counted.meter, cost, since) } : counted,
   );
+  return allow(given, nowMs);
 }
 
 /** A policy that applies to the request, with the meter that counts this subject, settled. */

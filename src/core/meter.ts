@@ -22,12 +22,6 @@ import {
 
 export type Meter = Bucket | FixedWindow | SlidingWindow;
 
-/** Between which two moments something happened, Unix milliseconds: whoever asks has a clock of its own. */
-export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /** What a meter says to a cost. */
 export type Verdict =
   | { readonly verdict: "fits" }
@@ -55,8 +49,12 @@ export interface Rule<M extends Meter = Meter> {
   charge(meter: M, cost: number): M;
   /** The meter after a cost that is counted but never refused: it uses the limit up and goes no further. */
   chargeUpToLimit(meter: M, cost: number): M;
-  /** The meter after a cost that was charged in that span is given back: it paid for what somebody else refused. */
-  refund(meter: M, cost: number, charged: Span): M;
+  /**
+   * The meter after a cost is given back that it was charged before `since` more tokens were: it paid for what somebody
+   * else refused. What time forgives it forgives in the order of charging, so of that cost as much is still owed as what
+   * is owed exceeds all that was charged since; never more is given back.
+   */
+  refund(meter: M, cost: number, since: number): M;
   /** The largest whole cost that fits. */
   remaining(meter: M): number;
   /** Milliseconds until nothing is owed; null when that never comes. */

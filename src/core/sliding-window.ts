@@ -1,6 +1,6 @@
 import { floorDiv, mulDivCeil } from "./arithmetic.ts";
 import { steadyTime } from "./clock.ts";
-import { windowChunk, windowEndMs, windowOfSpan } from "./fixed-window.ts";
+import { stillOwed, windowChunk, windowEndMs } from "./fixed-window.ts";
 import type { Rule, Verdict } from "./meter.ts";
 import { isCountable, type WindowPolicy } from "./policy.ts";
 
@@ -79,7 +79,7 @@ export function slidingWindowRule(policy: WindowPolicy): Rule<SlidingWindow> | n
       ...window,
       present: window.present + Math.min(cost, remaining(window, limit)),
     }),
-    refund: (window, cost, charged) => refund(window, cost, windowOfSpan(charged, windowMs)),
+    refund,
     remaining: (window) => remaining(window, limit),
     resetMs: (window) => slidingWindowClearAtMs(window) - window.atMs,
     // No further than the limit: memory cannot owe more than that in this window, and a crash then costs less.
@@ -88,11 +88,11 @@ export function slidingWindowRule(policy: WindowPolicy): Rule<SlidingWindow> | n
 }
 
 /** Taken out of the count that it went into: the present one, or by now the one before. */
-function refund(window: SlidingWindow, cost: number, chargedEndMs: number | null): SlidingWindow {
-  const endMs = windowEndMs(window.atMs, window.windowMs);
-  if (chargedEndMs === endMs) return { ...window, present: Math.max(0, window.present - cost) };
-  if (chargedEndMs === endMs - window.windowMs) return { ...window, previous: Math.max(0, window.previous - cost) };
-  return window;
+function refund(window: SlidingWindow, cost: number, since: number): SlidingWindow {
+  const { present, previous } = window;
+  const inPresent = stillOwed(cost, present, since);
+  const inPrevious = stillOwed(cost - inPresent, previous, Math.max(0, since - present));
+  return { ...window, present: present - inPresent, previous: previous - inPrevious };
 }
 
 // Products of the limit are safe integers by `isCountable`. After a lower a count may be so large that its product is

@@ -1,48 +1,17 @@
 import { ceilDiv } from "../core/arithmetic.ts";
 import type { CommandView } from "../core/command.ts";
 import { type EngineHealth, fullForMs, GATE_INTERVAL_MS } from "../core/depth-gate.ts";
-import type { Asker } from "../core/fair-share.ts";
-import { type Intent, isCritical } from "../core/intents.ts";
+import { isCritical } from "../core/intents.ts";
 import { queueRetryAfterSeconds } from "../core/pace.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
-import { WaitingRoom } from "../core/waiting-room.ts";
+import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import type { Submission, Submitted } from "./submission.ts";
 
 /**
  * The door of the engine: takes a command, lets its caller wait for room, or refuses it. Between the check of the
  * bound and the row on disk there is no await, which is what makes the bound exact.
  */
-
-export interface Submission {
-  readonly tenant: string;
-  readonly intent: Intent;
-  /** The payload as JSON text, already checked. */
-  readonly payload: string;
-  /** Its size in UTF-8. */
-  readonly bytes: number;
-  /** The tenant's weight in the queue: that of its tier. */
-  readonly weight: number;
-  /** Names this call while it waits for room, so that its caller can leave the line. */
-  readonly token: string;
-  /** Tenants that the same isolate has refused since it last called: they want places, and have not been seen here. */
-  readonly wanting?: readonly Asker[];
-}
-
-export type Submitted =
-  | {
-      readonly kind: "accepted";
-      readonly command: CommandView;
-      readonly health: EngineHealth;
-      /** How long commands of this tenant took that ended before, for its limiter; mostly empty. */
-      readonly latenciesMs: readonly number[];
-    }
-  | {
-      readonly kind: "refused";
-      readonly problem: Problem;
-      readonly health: EngineHealth;
-      /** Others may come in; this tenant has its share. */
-      readonly overShare: boolean;
-    };
 
 /** Why a command may not come in: what everyone has to wait for, or others who hold less. */
 type Refusal = OverloadCode | "over_share";
@@ -81,41 +50,49 @@ export class Admission {
     const refusal = this.#refusalOf(submission, nowMs);
     if (refusal === null && !this.#room.has(submission.tenant)) return this.#offer(submission);
     const { enqueueWaitMs } = this.#parts.flowSettings;
-    const forRoom = refusal === null || refusal === "queue_full" || refusal === "over_share";
+    const forRoom = refusal === null || refusal === "queue_full";
     if (forRoom && enqueueWaitMs > 0) return await this.#waitForRoom(submission, enqueueWaitMs);
     return this.#refuse(submission, refusal ?? "queue_full");
   }
 
   /** Takes a caller out of the line: it has gone, or its time is over. */
   leave(token: string): void {
-    const waiter = this.#room.leave(token);
-    if (waiter === undefined) return;
-    clearTimeout(waiter.what.deadline);
-    const { submission } = waiter.what;
-    waiter.what.answer(this.#refuse(submission, this.#refusalOf(submission, Date.now()) ?? "queue_full"));
+    this.#settle(this.#room.leave(token), (submission) => this.#refusalOf(submission, Date.now()) ?? "queue_full");
   }
 
-  /** Gives room that has come free to those who wait for it: the first in line whose tenant may have it. */
+  /**
+   * Gives room that has come free to those who wait for it: the first in line whose tenant may have it. Those who have
+   * their share are told so, and do not stand in line for what is not theirs: their isolate has to hear that there is room.
+   */
   admitWaiting(): void {
     if (this.#room.size === 0) return;
     const nowMs = Date.now();
     for (const { what } of this.#room.waiters()) this.#parts.queue.wants(what.submission, nowMs);
+    const refusalOf = (submission: Submission) => this.#refusalOf(submission, nowMs);
     while (this.#refusing(nowMs) === null) {
-      const waiter = this.#room.next(({ submission }) => this.#refusalOf(submission, nowMs) === null);
-      if (waiter === undefined) return;
-      clearTimeout(waiter.what.deadline);
-      waiter.what.answer(this.#offer(waiter.what.submission));
+      const next = this.#room.next(({ submission }) => refusalOf(submission) !== "queue_full");
+      if (!this.#settle(next, refusalOf)) return;
     }
   }
 
   /** Sends everyone away who waits for room: the engine takes nothing now. */
   turnAway(): void {
-    for (;;) {
-      const waiter = this.#room.next(() => true);
-      if (waiter === undefined) return;
-      clearTimeout(waiter.what.deadline);
-      waiter.what.answer(this.#refuse(waiter.what.submission, "engine_paused"));
-    }
+    while (
+      this.#settle(
+        this.#room.next(() => true),
+        () => "engine_paused",
+      )
+    );
+  }
+
+  /** Answers one who waited: takes its command, or refuses it. False when there is nobody. */
+  #settle(waiter: Waiter<Waiting> | undefined, refusalOf: (submission: Submission) => Refusal | null): boolean {
+    if (waiter === undefined) return false;
+    const { submission, answer, deadline } = waiter.what;
+    clearTimeout(deadline);
+    const refusal = refusalOf(submission);
+    answer(refusal === null ? this.#offer(submission) : this.#refuse(submission, refusal));
+    return true;
   }
 
   /** Refusals by code since the object started, those of the edge included as far as it has told. */

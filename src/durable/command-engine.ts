@@ -2,11 +2,12 @@ import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
 import { estimatedWaitSeconds, RETRY_AFTER_UNKNOWN_SECONDS } from "../core/pace.ts";
-import { Admission, type Submission, type Submitted } from "./admission.ts";
+import { Admission } from "./admission.ts";
 import type { CommandRow } from "./command-row.ts";
 import { viewOf } from "./command-view.ts";
 import { EngineParts, entryOf } from "./engine-parts.ts";
 import { type EngineStatus, statusOf } from "./engine-status.ts";
+import type { Submission, Submitted } from "./submission.ts";
 import { Writer } from "./writer.ts";
 
 /**

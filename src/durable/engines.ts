@@ -5,10 +5,10 @@ import type { JsonObject } from "../core/json.ts";
 import { parseKey } from "../core/keys.ts";
 import { partitionOf } from "../core/partition.ts";
 import type { Problem } from "../core/problem.ts";
-import type { Submission, Submitted } from "./admission.ts";
 import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
 import { addStatus, type EngineStatus } from "./engine-status.ts";
 import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
+import type { Submission, Submitted } from "./submission.ts";
 
 /**
  * Calls of the engine objects: which partition a command belongs to, what all partitions say together, and what it

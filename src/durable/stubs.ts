@@ -1,11 +1,11 @@
 import type { Config } from "../config.ts";
-import type { Decision, PolicyReport } from "../core/limiter.ts";
-import type { Span } from "../core/meter.ts";
+import type { PolicyReport } from "../core/limiter.ts";
 import type { Limits } from "../core/policy.ts";
+import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
 import { type Caller, callerKey } from "../identity/caller.ts";
 import type { CommandEngine } from "./command-engine.ts";
-import type { TenantLimiter } from "./tenant-limiter.ts";
+import type { Charged, TenantLimiter } from "./tenant-limiter.ts";
 
 /** The only place that names objects. Calls of limiters are here too, those of engines in `engines.ts`. */
 
@@ -64,7 +64,7 @@ export interface LimitRequest {
 }
 
 export type CheckAnswer =
-  | { readonly kind: "decided"; readonly decision: Decision; readonly degraded: boolean }
+  | { readonly kind: "decided"; readonly decision: Charged; readonly degraded: boolean }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 /**
@@ -118,10 +118,10 @@ export async function refundCaller(
   config: Config,
   caller: Caller,
   cost: number,
-  charged: Span,
+  receipt: Receipt,
 ): Promise<readonly PolicyReport[] | null> {
   const limiter = limiterOf(env, callerKey(caller));
-  return await answeredInTime(() => limiter.refund(cost, charged, subjectsOf(caller, null)), config.LIMITER_TIMEOUT_MS);
+  return await answeredInTime(() => limiter.refund(cost, receipt, subjectsOf(caller, null)), config.LIMITER_TIMEOUT_MS);
 }
 
 /** Tells a caller's limiter how long its commands took, for a rate that adapts. */

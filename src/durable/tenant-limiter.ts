@@ -13,9 +13,10 @@ import {
   judge,
   type PolicyReport,
 } from "../core/limiter.ts";
-import { age, type Meter, owesNothing, type Rule, type Span } from "../core/meter.ts";
+import { age, type Meter, owesNothing, type Rule } from "../core/meter.ts";
 import { MeterTable } from "../core/meters.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
+import { type Receipt, Receipts } from "../core/receipts.ts";
 import { keyOfId, NOBODY, type Subjects } from "../core/subjects.ts";
 import { LimiterDisk } from "./limiter-disk.ts";
 import { loadLimiter, type Usage } from "./limiter-store.ts";
@@ -38,6 +39,9 @@ export interface LimiterRequest {
   readonly subjects?: Subjects;
 }
 
+/** A decision, with the receipt of its charge where there was one that can be given back. */
+export type Charged = Decision & { readonly receipt?: Receipt };
+
 /** After this long without a charge the exact debt is written, well before an idle object loses its memory (10 s). */
 const IDLE_FLUSH_MS = 2_000;
 /** Rows of forgotten meters that go with one new row. Each was one new row: so they come to an end, and never pile up. */
@@ -54,6 +58,7 @@ export class TenantLimiter extends DurableObject<Env> {
   readonly #disk: LimiterDisk;
   #usage: Usage;
   #lastChargeMs = 0;
+  readonly #receipts = new Receipts(Math.random());
   #flushPlanned = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -69,12 +74,14 @@ export class TenantLimiter extends DurableObject<Env> {
   }
 
   /** Checks a cost against all policies that apply and charges them together, or not at all. */
-  check(request: LimiterRequest): Decision {
+  check(request: LimiterRequest): Charged {
     const nowMs = Date.now();
     const { cost, critical, limits, subjects = NOBODY } = request;
     if (limits !== null && limits.version > this.#limits.version) this.#adopt(limits, nowMs);
     if (request.judgeOnly) return judge(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
-    const decision = critical ? this.#checkCritical(cost, nowMs, subjects) : this.#check(cost, nowMs, subjects);
+    const decision: Charged = critical
+      ? this.#checkCritical(cost, nowMs, subjects)
+      : this.#check(cost, nowMs, subjects);
     if (cost === 0) return decision;
     if (decision.outcome === "allowed") {
       this.#usage = { ...this.#usage, admitted: this.#usage.admitted + 1 };
@@ -88,12 +95,14 @@ export class TenantLimiter extends DurableObject<Env> {
    *
    * @returns how the policies stand now
    */
-  refund(cost: number, charged: Span, subjects: Subjects): readonly PolicyReport[] {
+  refund(cost: number, receipt: Receipt, subjects: Subjects): readonly PolicyReport[] {
     const nowMs = Date.now();
-    const { decision, next } = giveBack(this.#meters, this.#tenantLimits, cost, charged, nowMs, subjects);
-    this.#keep(next, nowMs, false);
+    const since = this.#receipts.giveBack(receipt, cost);
+    if (since === null) return judge(this.#meters, this.#tenantLimits, 0, nowMs, subjects).reports;
+    const given = giveBack(this.#meters, this.#tenantLimits, cost, receipt.ids, since, nowMs, subjects);
+    this.#keep(given.next, nowMs, false);
     this.#usage = { ...this.#usage, admitted: Math.max(0, this.#usage.admitted - 1) };
-    return decision.reports;
+    return given.decision.reports;
   }
 
   /** An admin write: these limits hold from the next request on, if they are the newest. */
@@ -125,10 +134,12 @@ export class TenantLimiter extends DurableObject<Env> {
     return { admitted: this.#usage.admitted, refused: this.#usage.refused, since: this.#usage.sinceMs };
   }
 
-  #check(cost: number, nowMs: number, subjects: Subjects): Decision {
+  #check(cost: number, nowMs: number, subjects: Subjects): Charged {
     const { decision, next } = decide(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
-    this.#keep(next, nowMs, decision.outcome === "allowed" && cost > 0);
-    return decision;
+    const charged = decision.outcome === "allowed" && cost > 0;
+    this.#keep(next, nowMs, charged);
+    if (!charged) return decision;
+    return { ...decision, receipt: this.#receipts.charged(cost, next.keys()) };
   }
 
   #checkCritical(cost: number, nowMs: number, subjects: Subjects): Decision {
@@ -138,6 +149,8 @@ export class TenantLimiter extends DurableObject<Env> {
     if (!passes) return ceiling.decision;
     const counted = count(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
     this.#keep(counted.next, nowMs, cost > 0);
+    // Counted only as far as there was something to count it against: nobody knows how much to give back.
+    this.#receipts.charged(cost, counted.next.keys());
     return counted.decision;
   }
 

@@ -19,8 +19,8 @@ const wanting = new Map<number, Map<string, Asker>>();
 const WANTING_MAX = 100;
 
 /** Layer 2: the problem to answer with, or null when a tenant's ordinary command goes on to the engine. */
-export function gateRefusal(partition: number, asker: Asker, nowMs: number): Problem | null {
-  const own = overShare.get(asker.tenant);
+export function gateRefusal(partition: number, tenant: string, nowMs: number): Problem | null {
+  const own = overShare.get(tenant);
   if (own !== undefined && nowMs < own.untilMs && own.untilMs - nowMs <= GATE_INTERVAL_MS) {
     return { code: "queue_full", detail: OVER_SHARE, retryAfterSeconds: own.retryAfterSeconds };
   }
@@ -29,10 +29,14 @@ export function gateRefusal(partition: number, asker: Asker, nowMs: number): Pro
     if (verdict.next !== undefined) gateStates.set(partition, verdict.next);
     return null;
   }
-  const wants = wanting.get(partition) ?? new Map<string, Asker>();
-  if (wants.size < WANTING_MAX) wanting.set(partition, wants.set(asker.tenant, asker));
   const { code, retryAfterSeconds } = verdict;
   return { code, detail: DETAILS[code], retryAfterSeconds };
+}
+
+/** A tenant was refused here, for lack of room and for nothing else: the engine is told with the next call. */
+export function noteWanting(partition: number, asker: Asker): void {
+  const wants = wanting.get(partition) ?? new Map<string, Asker>();
+  if (wants.size < WANTING_MAX) wanting.set(partition, wants.set(asker.tenant, asker));
 }
 
 /** Takes the tenants that want places in a partition and were not let through to say so. */

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Submitted } from "../../src/durable/admission.ts";
 import type { EngineStatus } from "../../src/durable/engine-status.ts";
+import type { Submitted } from "../../src/durable/submission.ts";
 import {
   accepted,
   advance,

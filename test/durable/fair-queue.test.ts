@@ -2,9 +2,9 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import type { Submitted } from "../../src/durable/admission.ts";
 import type { CommandEngine } from "../../src/durable/command-engine.ts";
 import type { Calls } from "../../src/durable/stubs.ts";
+import type { Submitted } from "../../src/durable/submission.ts";
 
 // Fair share through the object: a paused engine, so that what waits stays where it is, and two or three tenants.
 
@@ -132,9 +132,11 @@ describe("two tenants on one engine", () => {
     await settled();
     await engine.cancel("a", flood[1]?.id ?? "");
     expect(await other).toMatchObject({ kind: "accepted" });
-    // The next place is the other's as well, who does not come for it; a place after that is for the first in line.
-    await engine.pause(false);
-    for (const answer of inLine) expect(await answer).toMatchObject({ problem: { code: "engine_paused" } });
+    // They do not stand in line for what is not theirs: the edge has to hear that there is room for others.
+    for (const answer of inLine) {
+      const share = { code: "queue_full", detail: expect.stringContaining("share") };
+      expect(await answer).toMatchObject({ kind: "refused", overShare: true, problem: share });
+    }
   });
 });
 

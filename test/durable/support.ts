@@ -4,10 +4,10 @@ import { vi } from "vitest";
 import type { CommandView } from "../../src/core/command.ts";
 import type { Intent } from "../../src/core/intents.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import type { Submitted } from "../../src/durable/admission.ts";
 import type { CommandEngine } from "../../src/durable/command-engine.ts";
 import type { EngineStatus } from "../../src/durable/engine-status.ts";
 import type { Calls } from "../../src/durable/stubs.ts";
+import type { Submitted } from "../../src/durable/submission.ts";
 
 /** Engine objects for tests, each with storage of its own, and what a test does with one. */
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parseConfig } from "../../src/config.ts";
 import { type Decision, tightest } from "../../src/core/limiter.ts";
 import { type Limits, tokenBucketPolicy } from "../../src/core/policy.ts";
+import { NOBODY } from "../../src/core/subjects.ts";
 import { checkCaller } from "../../src/durable/stubs.ts";
 import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
@@ -114,6 +115,42 @@ describe("limits have versions", () => {
     vi.setSystemTime(T0 + 30_000);
     await evictDurableObject(stub);
     expect((await check(stub, 1, null)).outcome).toBe("rate_limited");
+  });
+});
+
+describe("a charge for what was refused further on is given back", () => {
+  const limits = limitsOf(SMALL);
+  const charged = async (stub: DurableObjectStub<TenantLimiter>, cost: number) =>
+    (await stub.check({ cost, critical: false, limits })).receipt ?? { life: 0, total: 0, ids: [] };
+
+  test("whole, and the counters do not say that it was admitted", async () => {
+    const stub = newLimiter();
+    const receipt = await charged(stub, 3);
+    expect(await stub.refund(3, receipt, NOBODY)).toMatchObject([{ remaining: 5 }]);
+    expect(await stub.usage()).toMatchObject({ admitted: 0, refused: 0 });
+  });
+
+  test("but not out of what was charged after a reset", async () => {
+    const stub = newLimiter();
+    const receipt = await charged(stub, 3);
+    await stub.reset();
+    await charged(stub, 4);
+    expect(await stub.refund(3, receipt, NOBODY)).toMatchObject([{ remaining: 1 }]);
+  });
+
+  test("but not by an object that has lost its memory since, and knows only what is owed at most", async () => {
+    const stub = newLimiter();
+    const receipt = await charged(stub, 3);
+    await evictDurableObject(stub);
+    const [before] = (await check(stub, 0, limits)).reports;
+    expect(await stub.refund(3, receipt, NOBODY)).toEqual([before]);
+  });
+
+  test("a look, a refusal and a critical command have no receipt", async () => {
+    const stub = newLimiter();
+    expect(await stub.check({ cost: 0, critical: false, limits })).not.toHaveProperty("receipt");
+    expect(await stub.check({ cost: 6, critical: false, limits })).not.toHaveProperty("receipt");
+    expect(await stub.check({ cost: 1, critical: true, limits })).not.toHaveProperty("receipt");
   });
 });
 

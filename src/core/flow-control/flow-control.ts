@@ -1,4 +1,4 @@
-import { type LimitConfig, type LimitState, limitOf, onSample, startLimit } from "./limit.ts";
+import { carryLimit, type LimitConfig, type LimitState, limitOf, onSample, startLimit } from "./limit.ts";
 import { changeWriteRate, countWrite, startWriteRate, type WriteRate, type WriteRateState } from "./write-rate.ts";
 
 /**
@@ -48,9 +48,10 @@ export class FlowControl {
    * allow; what is in flight is not touched by any change.
    */
   change(config: FlowConfig, nowMs: number, random: number): void {
-    const { limit: was, writeRate: rateWas } = this.#config;
-    const same = was !== null && JSON.stringify(was) === JSON.stringify(config.limit);
-    if (!same) this.#limit = config.limit && startLimit(config.limit, random);
+    const { writeRate: rateWas } = this.#config;
+    if (config.limit === null) this.#limit = null;
+    else if (this.#limit === null) this.#limit = startLimit(config.limit, random);
+    else this.#limit = carryLimit(this.#limit, config.limit, random);
     const { writeRate: rate } = config;
     if (rate === null) this.#writes = null;
     else if (rateWas === null || this.#writes === null) this.#writes = startWriteRate(rate, nowMs);

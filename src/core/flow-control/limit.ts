@@ -70,6 +70,38 @@ function startAlgorithm(config: LimitConfig, random: number): AlgorithmState {
   }
 }
 
+/** The same limit under other parameters: what it has learned holds, as far as the new bounds allow. */
+export function carryLimit(limit: LimitState, config: LimitConfig, random: number): LimitState {
+  const { state, window } = limit;
+  switch (config.algorithm) {
+    case "aimd": {
+      if (state.algorithm !== "aimd") break;
+      const { minLimit, maxLimit } = config.params;
+      return { window, state: { ...state, limit: Math.min(maxLimit, Math.max(minLimit, state.limit)) } };
+    }
+    case "vegas": {
+      if (state.algorithm !== "vegas") break;
+      const estimate = Math.min(config.params.maxLimit, state.vegas.estimate);
+      return { window, state: { ...state, vegas: { ...state.vegas, estimate } } };
+    }
+    case "gradient": {
+      if (state.algorithm !== "gradient") break;
+      const { minLimit, maxLimit } = config.params;
+      const estimate = Math.min(maxLimit, Math.max(minLimit, state.gradient.estimate));
+      return { window, state: { ...state, gradient: { ...state.gradient, estimate } } };
+    }
+    case "gradient2": {
+      if (state.algorithm !== "gradient2") break;
+      const { minLimit, maxLimit } = config.params;
+      const estimate = Math.min(maxLimit, Math.max(minLimit, state.gradient2.estimate));
+      return { window, state: { ...state, gradient2: { ...state.gradient2, estimate } } };
+    }
+    case "fixed":
+      break;
+  }
+  return startLimit(config, random);
+}
+
 /** How many may be in flight: whole, ≥ 1. */
 export function limitOf({ state }: LimitState): number {
   switch (state.algorithm) {

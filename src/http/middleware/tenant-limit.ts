@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import type { Decision } from "../../core/limiter.ts";
-import type { Span } from "../../core/meter.ts";
+import type { Receipt } from "../../core/receipts.ts";
 import { checkCaller, type LimitRequest, refundCaller } from "../../durable/stubs.ts";
+import type { Charged } from "../../durable/tenant-limiter.ts";
 import type { AppEnv } from "../app-env.ts";
 import { countRefusal } from "../edge.ts";
 import { problem } from "../problem.ts";
@@ -18,7 +18,7 @@ export async function limitTenant(
   c: Context<AppEnv>,
   config: Config,
   request: LimitRequest,
-): Promise<Decision | Response> {
+): Promise<Charged | Response> {
   const answer = await checkCaller(c.env, config, c.var.caller, request);
   if (answer.kind === "unavailable") {
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
@@ -29,20 +29,20 @@ export async function limitTenant(
 }
 
 /** Takes back the charge of a request that a later layer refused: a refusal charges nothing. */
-export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, charged: Span): Promise<void> {
-  const reports = await refundCaller(c.env, config, c.var.caller, cost, charged);
+export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, receipt: Receipt): Promise<void> {
+  const reports = await refundCaller(c.env, config, c.var.caller, cost, receipt);
   if (reports !== null) setRateHeaders(c, reports);
 }
 
-/** As {@link limitTenant}, for a route that a refusal ends. Null: go on. */
+/** As {@link limitTenant}, for a route that a refusal ends: a decision that is not an answer lets it go on. */
 export async function refuseOverLimit(
   c: Context<AppEnv>,
   config: Config,
   request: LimitRequest,
-): Promise<Response | null> {
+): Promise<Charged | Response> {
   const decision = await limitTenant(c, config, request);
   if (decision instanceof Response) return decision;
-  if (decision.outcome === "allowed") return null;
+  if (decision.outcome === "allowed") return decision;
   countRefusal(decision.outcome);
   return problem(c, rateProblem(decision, request.cost));
 }

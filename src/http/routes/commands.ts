@@ -11,7 +11,7 @@ import { payloadSchemas } from "../../executor/embedded/payloads.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { invalidFields, isJsonObject } from "../body.ts";
-import { countRefusal, gateRefusal, hearEngine, hearOverShare, takeWanting } from "../edge.ts";
+import { countRefusal, gateRefusal, hearEngine, hearOverShare, noteWanting, takeWanting } from "../edge.ts";
 import { type Api, endpoint, fieldFaults } from "../endpoint.ts";
 import { refundTenant, refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
@@ -131,12 +131,12 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   const partition = partitionFor(config, tenant, payload.value);
   // Layer 2 is asked first and answers second: what it refuses must hear of its own limit first, and not be charged.
   const { weight } = c.var.caller;
-  const gated = critical ? null : gateRefusal(partition, { tenant, weight }, Date.now());
-  const refused = await refuseOverLimit(c, config, { cost: COMMAND_COST, critical, judgeOnly: gated !== null });
-  if (refused !== null) return refused;
-  const charged = { fromMs: c.var.nowMs, toMs: Date.now() };
+  const gated = critical ? null : gateRefusal(partition, tenant, Date.now());
+  const limited = await refuseOverLimit(c, config, { cost: COMMAND_COST, critical, judgeOnly: gated !== null });
+  if (limited instanceof Response) return limited;
   if (gated !== null) {
     countRefusal(gated.code);
+    noteWanting(partition, { tenant, weight });
     return problem(c, gated);
   }
 
@@ -151,8 +151,7 @@ async function postCommand(c: Context<AppEnv>, config: Config, body: z.infer<typ
   if (submitted.kind === "refused") {
     const { overShare, problem: fault } = submitted;
     if (overShare && "retryAfterSeconds" in fault) hearOverShare(tenant, fault.retryAfterSeconds, Date.now());
-    // A critical command is counted only as far as there is something to count it against, and is hardly ever refused.
-    if (!critical) await refundTenant(c, config, COMMAND_COST, charged);
+    if (limited.receipt !== undefined) await refundTenant(c, config, COMMAND_COST, limited.receipt);
     return problem(c, submitted.problem);
   }
 

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { ALGORITHMS, changeFlow, type FlowChange } from "../../core/flow-control/settings.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { changeFlowEverywhere, flowReport } from "../../durable/engines.ts";
-import { invalidFields } from "../body.ts";
+import { invalidFields, isJsonObject } from "../body.ts";
 import { forgetEngine } from "../edge.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
@@ -29,7 +30,8 @@ const settings = z
     enqueueWaitMs: z.int().min(0).max(60_000),
     algorithm: z.enum(ALGORITHMS),
     windowed: z.boolean(),
-    parameters: z.record(z.string(), z.unknown()),
+    // The object itself: copying schemas lose a member named __proto__, and then nobody can refuse it.
+    parameters: z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" }),
     writeRate: writeRate.nullable(),
   })
   .openapi("FlowSettings");

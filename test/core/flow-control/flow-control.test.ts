@@ -33,6 +33,18 @@ describe("the limit on what is in flight", () => {
     flow.finished("dropped", 1, 1, T0, 0);
     flow.change({ limit: { ...AIMD, params: { ...LIMIT_DEFAULTS.aimd } }, writeRate: null }, T0, 0);
     expect(flow.limit).toBe(180);
+    flow.change(
+      { limit: { ...AIMD, windowed: true, params: { ...LIMIT_DEFAULTS.aimd, maxLimit: 900 } }, writeRate: null },
+      T0,
+      0,
+    );
+    expect(flow.limit).toBe(180);
+    flow.change(
+      { limit: { ...AIMD, params: { ...LIMIT_DEFAULTS.aimd, initialLimit: 50, maxLimit: 90 } }, writeRate: null },
+      T0,
+      0,
+    );
+    expect(flow.limit).toBe(90);
     flow.change({ limit: FIXED_3, writeRate: null }, T0, 0);
     expect(flow.limit).toBe(3);
     flow.change({ limit: null, writeRate: null }, T0, 0);
