@@ -2,6 +2,7 @@ import { ceilDiv } from "./arithmetic.ts";
 import { steadyTime } from "./clock.ts";
 import type { Rule, Verdict } from "./meter.ts";
 import { type Grains, grainsOf, type TokenBucketPolicy } from "./policy.ts";
+import { stillOwed } from "./receipts.ts";
 
 /**
  * One token bucket, by debt: what it stores is burst minus tokens. So a raise frees exactly the difference, a lower
@@ -82,7 +83,7 @@ export function charge(bucket: Bucket, grains: Grains, cost: number): Bucket {
 
 /** A settled bucket after as much of a cost is given back as is still owed of it (see `Rule.refund`). */
 export function refund(bucket: Bucket, grains: Grains, cost: number, since: number): Bucket {
-  const owed = Math.max(0, Math.min(cost * grains.perToken, bucket.debt - since * grains.perToken));
+  const owed = stillOwed(cost * grains.perToken, bucket.debt, since * grains.perToken);
   return { ...bucket, debt: bucket.debt - owed };
 }
 

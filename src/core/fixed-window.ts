@@ -1,6 +1,7 @@
 import { steadyTime } from "./clock.ts";
 import type { Rule, Verdict } from "./meter.ts";
 import { isCountable, type WindowPolicy } from "./policy.ts";
+import { stillOwed } from "./receipts.ts";
 
 /**
  * A fixed window: so much from one multiple of the window since the Unix epoch to the next. What is counted is forgotten
@@ -21,11 +22,6 @@ export interface FixedWindow {
 /** When the window that `atMs` lies in ends. */
 export function windowEndMs(atMs: number, windowMs: number): number {
   return (Math.floor(atMs / windowMs) + 1) * windowMs;
-}
-
-/** How much of a cost is still in a count, when so much was charged since. */
-export function stillOwed(cost: number, counted: number, since: number): number {
-  return Math.max(0, Math.min(cost, counted - since));
 }
 
 /** The same count at this time. A clock that steps far back brings it along into the window where it then is. */

@@ -13,6 +13,11 @@ export interface Receipt {
   readonly ids: readonly string[];
 }
 
+/** How much of a cost is still owed, of all that is owed, when so much was charged since. All of one unit. */
+export function stillOwed(cost: number, owed: number, since: number): number {
+  return Math.max(0, Math.min(cost, owed - since));
+}
+
 /** Charges that are remembered as given back. With one that is forgotten, an older one gives back less than it could. */
 const GIVEN_MAX = 1_000;
 

@@ -1,8 +1,9 @@
 import { floorDiv, mulDivCeil } from "./arithmetic.ts";
 import { steadyTime } from "./clock.ts";
-import { stillOwed, windowChunk, windowEndMs } from "./fixed-window.ts";
+import { windowChunk, windowEndMs } from "./fixed-window.ts";
 import type { Rule, Verdict } from "./meter.ts";
 import { isCountable, type WindowPolicy } from "./policy.ts";
+import { stillOwed } from "./receipts.ts";
 
 /**
  * A sliding window by two counts: the present clock-aligned window's, and the one's before, weighed by the share of it

@@ -1,14 +1,21 @@
-import type { OpenAPIHono, RouteConfig, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { JsonObject } from "../core/json.ts";
 import type { FieldFault } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
-import { invalidFields, readJson } from "./body.ts";
+import { invalidFields, isJsonObject, readJson } from "./body.ts";
 import { PROBLEM_RESPONSE, problem } from "./problem.ts";
 
 /**
  * One route: its schemas are what checks a request and what the API document shows, so the two cannot differ.
  * Path, query and body are checked in this order, before the handler runs; a fault names its field and changes nothing.
  */
+
+/**
+ * A JSON object as it was sent, with every member that it has: copying schemas lose a member named __proto__, and then
+ * nobody can refuse it.
+ */
+export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" });
 
 interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
   readonly method: "get" | "post" | "put" | "patch" | "delete";

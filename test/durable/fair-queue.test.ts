@@ -1,50 +1,28 @@
 import { evictDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
-import type { JsonObject } from "../../src/core/json.ts";
-import type { CommandEngine } from "../../src/durable/command-engine.ts";
-import type { Calls } from "../../src/durable/stubs.ts";
 import type { Submitted } from "../../src/durable/submission.ts";
+import { settled } from "../support/event-loop.ts";
+import { accepted, DEPLOY, type Engine, newEngine, read, status, submit } from "./support.ts";
 
 // Fair share through the object: a paused engine, so that what waits stays where it is, and two or three tenants.
 
-type Engine = DurableObjectStub<CommandEngine>;
-
-let engines = 100;
-let tokens = 0;
-
-/** The object's methods as the product calls them; the platform's own types give up on recursive JSON. */
-function calls(engine: Engine): Calls<CommandEngine> {
-  return engine as unknown as Calls<CommandEngine>;
-}
-
 async function paused(bound: number, enqueueWaitMs = 0): Promise<Engine> {
-  engines += 1;
-  const engine = env.COMMAND_ENGINE.get(env.COMMAND_ENGINE.idFromName(`engine:${engines}`));
+  const engine = newEngine();
   await engine.changeFlow({ bound, enqueueWaitMs, algorithm: "none" });
-  await submit(engine, "a", 1, "DEPLOYMENT:CREATE", { processId: "order", tasks: [{ type: "pay" }] });
+  await accepted(engine, "DEPLOYMENT:CREATE", DEPLOY, "a");
   await engine.pause(true);
   return engine;
 }
 
-async function submit(
-  engine: Engine,
-  tenant: string,
-  weight = 1,
-  intent: "PROCESS_INSTANCE:CREATE" | "DEPLOYMENT:CREATE" = "PROCESS_INSTANCE:CREATE",
-  payload: JsonObject = { processId: "nowhere" },
-): Promise<Submitted> {
-  const text = JSON.stringify(payload);
-  tokens += 1;
-  const token = `fair-${tokens}`;
-  return await calls(engine).submit({ tenant, weight, intent, payload: text, bytes: text.length, token });
+function create(engine: Engine, tenant: string, weight = 1, processId = "nowhere"): Promise<Submitted> {
+  return submit(engine, "PROCESS_INSTANCE:CREATE", { processId }, tenant, weight);
 }
 
 /** Submits for each in turn; gives the ids of those that were taken, by tenant. */
 async function queued(engine: Engine, tenants: readonly (readonly [string, number])[]) {
   const ids: { readonly tenant: string; readonly id: string }[] = [];
   for (const [tenant, weight] of tenants) {
-    const submitted = await submit(engine, tenant, weight);
+    const submitted = await create(engine, tenant, weight);
     if (submitted.kind === "accepted") ids.push({ tenant, id: submitted.command.commandId });
   }
   return ids;
@@ -53,7 +31,7 @@ async function queued(engine: Engine, tenants: readonly (readonly [string, numbe
 /** The tenants in the order in which their commands will run, as the object tells their places. */
 async function order(engine: Engine, ids: readonly { tenant: string; id: string }[]): Promise<string> {
   const places = await Promise.all(
-    ids.map(async ({ tenant, id }) => ({ tenant, ahead: (await calls(engine).command(tenant, id, 0))?.queuedAhead })),
+    ids.map(async ({ tenant, id }) => ({ tenant, ahead: (await read(engine, id, tenant))?.queuedAhead })),
   );
   return places
     .sort((one, other) => (one.ahead ?? -1) - (other.ahead ?? -1))
@@ -71,26 +49,26 @@ describe("two tenants on one engine", () => {
     await evictDurableObject(engine);
     expect(await order(engine, ids)).toBe("abbabbaa");
     await engine.resume();
-    await vi.waitFor(async () => expect(await calls(engine).status({})).toMatchObject({ inFlight: 0 }));
+    await vi.waitFor(async () => expect(await status(engine)).toMatchObject({ inFlight: 0 }));
   });
 
   test("run in the order that they were told", async () => {
     const engine = await paused(100);
     const ids: { tenant: string; id: string }[] = [];
     for (const tenant of ["a", "a", "a", "b", "b"]) {
-      const submitted = await submit(engine, tenant, 1, "PROCESS_INSTANCE:CREATE", { processId: "order" });
+      const submitted = await create(engine, tenant, 1, "order");
       if (submitted.kind === "accepted") ids.push({ tenant, id: submitted.command.commandId });
     }
     // A process belongs to its tenant. The deployment is critical, so it goes first.
-    await submit(engine, "b", 1, "DEPLOYMENT:CREATE", { processId: "order", tasks: [{ type: "pay" }] });
+    await accepted(engine, "DEPLOYMENT:CREATE", DEPLOY, "b");
     expect(await order(engine, ids)).toBe("ababa");
     await engine.resume();
-    await vi.waitFor(async () => expect(await calls(engine).status({})).toMatchObject({ inFlight: 0 }));
+    await vi.waitFor(async () => expect(await status(engine)).toMatchObject({ inFlight: 0 }));
     // Instances get their keys in the order in which they are made.
     const made = await Promise.all(
       ids.map(async ({ tenant, id }) => ({
         tenant,
-        key: String((await calls(engine).command(tenant, id, 0))?.result?.processInstanceKey),
+        key: String((await read(engine, id, tenant))?.result?.processInstanceKey),
       })),
     );
     expect(
@@ -105,30 +83,30 @@ describe("two tenants on one engine", () => {
     const engine = await paused(10);
     const flood = await queued(engine, times(12, "a"));
     expect(flood).toHaveLength(10);
-    expect(await submit(engine, "b")).toMatchObject({
+    expect(await create(engine, "b")).toMatchObject({
       kind: "refused",
       overShare: false,
       health: { refusing: "queue_full" },
     });
     const first = flood[0]?.id ?? "";
     expect(await engine.cancel("a", first)).toBe("cancelled");
-    expect(await submit(engine, "a")).toMatchObject({
+    expect(await create(engine, "a")).toMatchObject({
       kind: "refused",
       problem: { code: "queue_full", detail: expect.stringContaining("share") },
       // The others are not told that it is full: for them it is not.
       overShare: true,
       health: { refusing: null },
     });
-    expect(await submit(engine, "b")).toMatchObject({ kind: "accepted", command: { queuedAhead: 1 } });
-    expect(await calls(engine).status({})).toMatchObject({ depth: 10, peakDepth: 10 });
+    expect(await create(engine, "b")).toMatchObject({ kind: "accepted", command: { queuedAhead: 1 } });
+    expect(await status(engine)).toMatchObject({ depth: 10, peakDepth: 10 });
   });
 
   test("who waits for room gets it past those who are over their share, however many came before", async () => {
     const engine = await paused(4, 60_000);
     const flood = await queued(engine, times(4, "a"));
-    const inLine = Array.from({ length: 5 }, () => submit(engine, "a"));
+    const inLine = Array.from({ length: 5 }, () => create(engine, "a"));
     await settled();
-    const other = submit(engine, "b");
+    const other = create(engine, "b");
     await settled();
     await engine.cancel("a", flood[1]?.id ?? "");
     expect(await other).toMatchObject({ kind: "accepted" });
@@ -139,8 +117,3 @@ describe("two tenants on one engine", () => {
     }
   });
 });
-
-/** Lets calls that are under way reach the object: turns of the event loop, not time. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
-}

@@ -8,15 +8,18 @@ import type { CommandEngine } from "../../src/durable/command-engine.ts";
 import type { EngineStatus } from "../../src/durable/engine-status.ts";
 import type { Calls } from "../../src/durable/stubs.ts";
 import type { Submitted } from "../../src/durable/submission.ts";
+import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
 
-/** Engine objects for tests, each with storage of its own, and what a test does with one. */
+/** Objects for tests, each with storage of its own, and what a test does with one. */
 
 export type Engine = DurableObjectStub<CommandEngine>;
+export type Limiter = DurableObjectStub<TenantLimiter>;
 
 export const DEPLOY: JsonObject = { processId: "order", tasks: [{ type: "pay" }] };
 export const CREATE: JsonObject = { processId: "order" };
 
 let engines = 0;
+let limiters = 0;
 let tokens = 0;
 
 export function newEngine(): Engine {
@@ -83,12 +86,15 @@ export async function deployed(bound = 100, enqueueWaitMs = 0): Promise<Engine> 
   return engine;
 }
 
-/** Moves the faked clock on from inside the object: a timer's work must run in the object that set it. */
-export function advance(object: Engine, ms: number): Promise<unknown> {
-  return runInDurableObject(object, () => vi.advanceTimersByTimeAsync(ms));
+export function newLimiter(): Limiter {
+  limiters += 1;
+  return env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`tenant:${limiters}`));
 }
 
-/** Lets calls that are under way reach the object: turns of the event loop, not time. */
-export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
+/** Moves the faked clock on from inside the object: a timer's work must run in the object that set it. */
+export function advance<T extends Rpc.DurableObjectBranded>(
+  object: DurableObjectStub<T>,
+  ms: number,
+): Promise<unknown> {
+  return runInDurableObject(object, () => vi.advanceTimersByTimeAsync(ms));
 }

@@ -6,11 +6,10 @@ import { type Decision, tightest } from "../../src/core/limiter.ts";
 import { type Limits, tokenBucketPolicy } from "../../src/core/policy.ts";
 import { NOBODY } from "../../src/core/subjects.ts";
 import { checkCaller } from "../../src/durable/stubs.ts";
-import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
+import { advance, type Limiter, newLimiter } from "./support.ts";
 
 const T0 = 1_700_000_000_000;
-let objects = 0;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
@@ -20,27 +19,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Moves the clock on from inside the object: a timer's work must run in the object that set it. */
-function advance(object: DurableObjectStub<TenantLimiter>, ms: number): Promise<unknown> {
-  return runInDurableObject(object, () => vi.advanceTimersByTimeAsync(ms));
-}
-
-function newLimiter(): DurableObjectStub<TenantLimiter> {
-  objects += 1;
-  return env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`tenant:test-${objects}`));
-}
-
 function limitsOf(bucket: CaseBucket, version = 1): Limits {
   return { version, policies: [tokenBucketPolicy(bucket.ratePerSecond, bucket.burst)] };
 }
 
 const SMALL: CaseBucket = { burst: 5, ratePerSecond: { tokens: 1, perSeconds: 10 } };
 
-async function check(stub: DurableObjectStub<TenantLimiter>, cost: number, limits: Limits | null): Promise<Decision> {
+async function check(stub: Limiter, cost: number, limits: Limits | null): Promise<Decision> {
   return await stub.check({ cost, critical: false, limits });
 }
 
-async function rows(stub: DurableObjectStub<TenantLimiter>): Promise<string> {
+async function rows(stub: Limiter): Promise<string> {
   return await runInDurableObject(stub, (_object, state) => {
     const tables = state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name IN ('state', 'meters')").toArray();
     if (tables.length === 0) return "none";
@@ -120,7 +109,7 @@ describe("limits have versions", () => {
 
 describe("a charge for what was refused further on is given back", () => {
   const limits = limitsOf(SMALL);
-  const charged = async (stub: DurableObjectStub<TenantLimiter>, cost: number) =>
+  const charged = async (stub: Limiter, cost: number) =>
     (await stub.check({ cost, critical: false, limits })).receipt ?? { life: 0, total: 0, ids: [] };
 
   test("whole, and the counters do not say that it was admitted", async () => {
@@ -220,7 +209,13 @@ describe("an object with a bug", () => {
       storage.sql.exec("UPDATE state SET shape = 99");
     });
     await evictDurableObject(stub);
-    const known = { tenant: `test-${objects}`, kind: "tenant", tier: null, limits: null, weight: 1 } as const;
+    const known = {
+      tenant: stub.name?.slice("tenant:".length) ?? "",
+      kind: "tenant",
+      tier: null,
+      limits: null,
+      weight: 1,
+    } as const;
     const caller = { ...known, credential: null, address: "192.0.2.1" };
     const asked = checkCaller(env, parseConfig({}), caller, { cost: 1, critical: false });
     expect(await asked.catch(String)).toContain("shape 99");

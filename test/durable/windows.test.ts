@@ -1,16 +1,14 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Decision } from "../../src/core/limiter.ts";
 import { SUBJECTS_MAX } from "../../src/core/meters.ts";
 import { type Limits, type Policy, type Scope, tokenBucketPolicy, type WindowPolicy } from "../../src/core/policy.ts";
 import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
 import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
+import { advance, type Limiter, newLimiter } from "./support.ts";
 
 /** An hour's start. */
 const T0 = 472_223 * 3_600_000;
-type Stub = DurableObjectStub<TenantLimiter>;
-let objects = 0;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
@@ -19,16 +17,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-function newLimiter(): Stub {
-  objects += 1;
-  return env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`tenant:windows-${objects}`));
-}
-
-/** Moves the clock on from inside the object: a timer's work must run in the object that set it. */
-function advance(stub: Stub, ms: number): Promise<unknown> {
-  return runInDurableObject(stub, () => vi.advanceTimersByTimeAsync(ms));
-}
 
 const windowOf = (
   type: WindowPolicy["type"],
@@ -40,14 +28,14 @@ const windowOf = (
 
 const limitsOf = (version: number, ...policies: Policy[]): Limits => ({ version, policies });
 
-async function check(stub: Stub, cost: number, limits: Limits | null, subjects: Partial<Subjects> = {}) {
+async function check(stub: Limiter, cost: number, limits: Limits | null, subjects: Partial<Subjects> = {}) {
   return (await stub.check({ cost, critical: false, limits, subjects: { ...NOBODY, ...subjects } })) as Decision;
 }
 
-const remainingOf = async (stub: Stub, subjects: Partial<Subjects> = {}) =>
+const remainingOf = async (stub: Limiter, subjects: Partial<Subjects> = {}) =>
   (await check(stub, 0, null, subjects)).reports.map(({ remaining }) => remaining);
 
-async function meterRows(stub: Stub): Promise<Record<string, number>> {
+async function meterRows(stub: Limiter): Promise<Record<string, number>> {
   return await runInDurableObject(stub, (_object, state) => {
     const tables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meters'").toArray();
     if (tables.length === 0) return {};
@@ -241,7 +229,7 @@ describe("an object that was written in shape 1", () => {
   const bucket = tokenBucketPolicy({ tokens: 1, perSeconds: 10 }, 5);
 
   /** As the code of that shape left it: 4 tokens owed of 5, and a bucket whose policy is gone. */
-  async function shapeOne(): Promise<Stub> {
+  async function shapeOne(): Promise<Limiter> {
     const stub = newLimiter();
     await runInDurableObject(stub, (_object, state) => {
       state.storage.sql.exec(
@@ -259,7 +247,7 @@ describe("an object that was written in shape 1", () => {
     return stub;
   }
 
-  const tables = (stub: Stub) =>
+  const tables = (stub: Limiter) =>
     runInDurableObject(stub, (_object, state) =>
       state.storage.sql
         .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name IN ('state', 'meters', 'buckets')")

@@ -73,33 +73,25 @@ function startAlgorithm(config: LimitConfig, random: number): AlgorithmState {
 /** The same limit under other parameters: what it has learned holds, as far as the new bounds allow. */
 export function carryLimit(limit: LimitState, config: LimitConfig, random: number): LimitState {
   const { state, window } = limit;
-  switch (config.algorithm) {
-    case "aimd": {
-      if (state.algorithm !== "aimd") break;
-      const { minLimit, maxLimit } = config.params;
-      return { window, state: { ...state, limit: Math.min(maxLimit, Math.max(minLimit, state.limit)) } };
-    }
-    case "vegas": {
-      if (state.algorithm !== "vegas") break;
-      const estimate = Math.min(config.params.maxLimit, state.vegas.estimate);
-      return { window, state: { ...state, vegas: { ...state.vegas, estimate } } };
-    }
-    case "gradient": {
-      if (state.algorithm !== "gradient") break;
-      const { minLimit, maxLimit } = config.params;
-      const estimate = Math.min(maxLimit, Math.max(minLimit, state.gradient.estimate));
-      return { window, state: { ...state, gradient: { ...state.gradient, estimate } } };
-    }
-    case "gradient2": {
-      if (state.algorithm !== "gradient2") break;
-      const { minLimit, maxLimit } = config.params;
-      const estimate = Math.min(maxLimit, Math.max(minLimit, state.gradient2.estimate));
-      return { window, state: { ...state, gradient2: { ...state.gradient2, estimate } } };
-    }
-    case "fixed":
-      break;
+  const carried = carryAlgorithm(state, config);
+  return carried === null ? startLimit(config, random) : { window, state: carried };
+}
+
+/** Null where nothing was learned for this algorithm. */
+function carryAlgorithm(state: AlgorithmState, { algorithm, params }: LimitConfig): AlgorithmState | null {
+  if (algorithm === "fixed" || state.algorithm !== algorithm) return null;
+  const minLimit = "minLimit" in params ? params.minLimit : 1;
+  const bounded = (limit: number) => Math.min(params.maxLimit, Math.max(minLimit, limit));
+  switch (state.algorithm) {
+    case "aimd":
+      return { ...state, limit: bounded(state.limit) };
+    case "vegas":
+      return { ...state, vegas: { ...state.vegas, estimate: bounded(state.vegas.estimate) } };
+    case "gradient":
+      return { ...state, gradient: { ...state.gradient, estimate: bounded(state.gradient.estimate) } };
+    case "gradient2":
+      return { ...state, gradient2: { ...state.gradient2, estimate: bounded(state.gradient2.estimate) } };
   }
-  return startLimit(config, random);
 }
 
 /** How many may be in flight: whole, ≥ 1. */

@@ -12,7 +12,7 @@ import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { invalidFields, isJsonObject } from "../body.ts";
 import { countRefusal, gateRefusal, hearEngine, hearOverShare, noteWanting, takeWanting } from "../edge.ts";
-import { type Api, endpoint, fieldFaults } from "../endpoint.ts";
+import { type Api, endpoint, fieldFaults, jsonObject } from "../endpoint.ts";
 import { refundTenant, refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 
@@ -50,8 +50,6 @@ const accepted = z
   })
   .openapi("Accepted");
 
-// The object itself is passed on, with every member that it has: copying schemas lose a member named __proto__.
-const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" });
 const newCommand = z.strictObject({ intent: z.enum(INTENTS), payload: jsonObject.default({}) });
 const commandPath = z.object({ id: z.string().max(64) });
 const waitQuery = z.object({

@@ -1,11 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { ALGORITHMS, changeFlow, type FlowChange } from "../../core/flow-control/settings.ts";
-import type { JsonObject } from "../../core/json.ts";
 import { changeFlowEverywhere, flowReport } from "../../durable/engines.ts";
-import { invalidFields, isJsonObject } from "../body.ts";
+import { invalidFields } from "../body.ts";
 import { forgetEngine } from "../edge.ts";
-import { type Api, endpoint } from "../endpoint.ts";
+import { type Api, endpoint, jsonObject } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
 import { problem } from "../problem.ts";
 
@@ -30,8 +29,7 @@ const settings = z
     enqueueWaitMs: z.int().min(0).max(60_000),
     algorithm: z.enum(ALGORITHMS),
     windowed: z.boolean(),
-    // The object itself: copying schemas lose a member named __proto__, and then nobody can refuse it.
-    parameters: z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" }),
+    parameters: jsonObject,
     writeRate: writeRate.nullable(),
   })
   .openapi("FlowSettings");
