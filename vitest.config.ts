@@ -11,7 +11,15 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ["default", "./test/support/node/closing-line.ts"],
     projects: [
-      { test: { ...shared, name: "core", include: ["test/{core,cli}/**/*.test.ts", "test/tidy.test.ts"] } },
+      {
+        test: {
+          ...shared,
+          name: "core",
+          include: ["test/{core,cli}/**/*.test.ts", "test/tidy.test.ts"],
+          // Pure code keeps nothing between files: they share a worker each instead of starting one.
+          isolate: false,
+        },
+      },
       {
         plugins: [
           cloudflareTest(async () => ({
@@ -44,7 +52,6 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           testTimeout: 60_000,
-          fileParallelism: false,
         },
       },
     ],
