@@ -9,10 +9,11 @@ export function parseRetryAfter(header: string | null | undefined, nowMs: number
   const text = header?.trim() ?? "";
   // Fractions are not in the grammar, and are sent all the same.
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  const atMs = parseHttpDate(text);
+  const atMs = parseHttpDate(text, nowMs);
   return atMs === null ? null : Math.max(0, atMs - nowMs);
 }
 
+const FIFTY_YEARS_MS = 50 * 365.25 * 86_400_000;
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const TIME = "(?<h>\\d\\d):(?<m>\\d\\d):(?<s>\\d\\d)";
 /** IMF-fixdate, RFC 850, asctime: RFC 9110 wants all three to be understood. */
@@ -22,16 +23,18 @@ const FORMS = [
   new RegExp(`^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[\\d ]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-function parseHttpDate(text: string): number | null {
+function parseHttpDate(text: string, nowMs: number): number | null {
   for (const form of FORMS) {
     const parts = form.exec(text)?.groups;
     if (parts === undefined) continue;
     const { day, month = "", year = "", h, m, s } = parts;
-    // Two digits: nobody asks to be left alone until the last century.
-    const fullYear = Number(year) + (year.length === 2 ? 2000 : 0);
     const monthIndex = MONTHS.indexOf(month);
-    const atMs = Date.UTC(fullYear, monthIndex, Number(day), Number(h), Number(m), Number(s));
-    return monthIndex < 0 || Number.isNaN(atMs) ? null : atMs;
+    const at = (fullYear: number) => Date.UTC(fullYear, monthIndex, Number(day), Number(h), Number(m), Number(s));
+    if (monthIndex < 0) return null;
+    if (year.length === 4) return at(Number(year));
+    // A year of two digits is never more than fifty years ahead (RFC 9110, 5.6.7).
+    const century = at(2000 + Number(year)) - nowMs > FIFTY_YEARS_MS ? 1900 : 2000;
+    return at(century + Number(year));
   }
   return null;
 }
