@@ -1,9 +1,39 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 
-// Three rooms: `core` is pure and runs in Node, `worker` runs inside workerd with objects and D1,
-// `e2e` starts real processes. Time is virtual in the first two; nothing is ever tried twice.
+// Four rooms: `core` is pure and runs in Node, `worker` and `upstream` run inside workerd with objects and D1 and differ
+// in what stands behind the queue, `e2e` starts real processes. Time is virtual in all but the last; nothing is ever
+// tried twice.
 const shared = { retry: 0, testTimeout: 20_000 };
+
+/** A room inside workerd, over the deployment of wrangler.toml with some variables changed. */
+function inWorkerd(name: string, include: string, vars: Record<string, string>): TestProjectConfiguration {
+  return {
+    plugins: [
+      cloudflareTest(async () => ({
+        wrangler: { configPath: "./wrangler.toml" },
+        miniflare: {
+          bindings: {
+            ADMIN_TOKEN: "test-admin",
+            VIEWER_TOKEN: "test-viewer",
+            TEST_MIGRATIONS: await readD1Migrations("./migrations"),
+            ...vars,
+          },
+        },
+      })),
+    ],
+    test: {
+      ...shared,
+      name,
+      include: [include],
+      setupFiles: ["./test/support/migrate.ts"],
+      // Each file loads everything anew; packages of hundreds of modules are bundled once instead.
+      deps: {
+        optimizer: { ssr: { enabled: true, include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check"] } },
+      },
+    },
+  };
+}
 
 export default defineConfig({
   test: {
@@ -15,37 +45,26 @@ export default defineConfig({
         test: {
           ...shared,
           name: "core",
-          include: ["test/{core,cli}/**/*.test.ts", "test/tidy.test.ts"],
+          include: ["test/{core,cli,client,sim}/**/*.test.ts", "test/tidy.test.ts"],
           // Pure code keeps nothing between files: they share a worker each instead of starting one.
           isolate: false,
         },
       },
-      {
-        plugins: [
-          cloudflareTest(async () => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              bindings: {
-                ADMIN_TOKEN: "test-admin",
-                VIEWER_TOKEN: "test-viewer",
-                // Off by default; on, it changes nothing for commands that are neither slow nor many.
-                ADAPTIVE_TENANT_RATE: "on",
-                TEST_MIGRATIONS: await readD1Migrations("./migrations"),
-              },
-            },
-          })),
-        ],
-        test: {
-          ...shared,
-          name: "worker",
-          include: ["test/{durable,http,executor,identity,store,conformance}/**/*.test.ts"],
-          setupFiles: ["./test/support/migrate.ts"],
-          // Each file loads everything anew; packages of hundreds of modules are bundled once instead.
-          deps: {
-            optimizer: { ssr: { enabled: true, include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check"] } },
-          },
-        },
-      },
+      inWorkerd("worker", "test/{durable,http,executor,identity,store,conformance}/**/*.test.ts", {
+        // Off by default; on, it changes nothing for commands that are neither slow nor many.
+        ADAPTIVE_TENANT_RATE: "on",
+      }),
+      inWorkerd("upstream", "test/upstream/**/*.test.ts", {
+        UPSTREAM_URL: "http://upstream.test/api",
+        UPSTREAM_CONCURRENCY: "2",
+        UPSTREAM_TIMEOUT_MS: "10000",
+        UPSTREAM_AUTHORIZATION: "Bearer of-the-backend",
+        UPSTREAM_FORWARD_HEADERS: "traceparent",
+        UPSTREAM_ROUTES: JSON.stringify({
+          "ORDER:PLACE": { path: "/orders" },
+          "ORDER:CANCEL": { method: "DELETE", path: "/orders/{orderId}", critical: true },
+        }),
+      }),
       {
         test: {
           ...shared,

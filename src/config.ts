@@ -1,5 +1,9 @@
 import { z } from "@hono/zod-openapi";
+import type { Quota } from "./core/delivery/quota.ts";
 import { ALGORITHMS, changeFlow, type FlowChecked, type FlowSettings } from "./core/flow-control/settings.ts";
+import { type IntentTable, intentTable } from "./core/intents.ts";
+import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
+import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
 
 /**
  * The deployment's variables, checked once and frozen. A bad one stops the start and is named; a missing one has its
@@ -23,12 +27,30 @@ const variables = z
     BODY_BYTES_MAX: whole(1024, 1024 * 1024, 256 * 1024),
     ENGINE_RATE_MAX: whole(0, 100_000, 0),
     ENGINE_PARTITIONS: whole(1, 1024, 1),
-    FLOW_ALGORITHM: z.enum(ALGORITHMS).default("aimd"),
+    // Empty: what suits the executor.
+    FLOW_ALGORITHM: z.union([z.literal(""), z.enum(ALGORITHMS)]).default(""),
     FLOW_WINDOWED: z.enum(["off", "on"]).default("off"),
     FLOW_PARAMETERS: z.string().default("{}").transform(parseParameters),
     WRITE_RATE: whole(0, 1_000_000, 0),
     WRITE_BURST: whole(0, 1_000_000, 0),
     WRITE_WARM_UP_SECONDS: whole(0, 86_400, 0),
+    OVERFLOW: z.enum(["refuse", "defer"]).default("refuse"),
+    DEFERRED_MAX: whole(1, 10_000_000, 100_000),
+    RETRY_AFTER: z.enum(RETRY_AFTER_FORMULAS).default("places"),
+    IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
+    UPSTREAM_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
+    UPSTREAM_ROUTES: z.string().default("{}").transform(readRoutes),
+    UPSTREAM_AUTHORIZATION: text,
+    UPSTREAM_FORWARD_HEADERS: z.string().default("").transform(readHeaderNames),
+    UPSTREAM_CONCURRENCY: whole(1, 256, 1),
+    UPSTREAM_TIMEOUT_MS: whole(1, 600_000, 30_000),
+    UPSTREAM_RESPONSE_BYTES_MAX: whole(1024, 1024 * 1024, 256 * 1024),
+    UPSTREAM_QUOTA_BURST: whole(0, 1_000_000, 0),
+    UPSTREAM_QUOTA_PER_MINUTE: whole(0, 10_000_000, 0),
+    UPSTREAM_BREAKER_FAILURES: whole(1, 1_000, 5),
+    MAX_ATTEMPTS: whole(1, 100, 5),
+    RETRY_BASE_MS: whole(1, 600_000, 1_000),
+    RETRY_MAX_MS: whole(1, 3_600_000, 60_000),
     FINISHED_KEEP_HOURS: whole(1, 24 * 30, 24),
     FINISHED_KEEP_MAX: whole(1_000, 20_000_000, 1_000_000),
     FINISHED_KEEP_BYTES: whole(1024 * 1024, 4 * 1024 ** 3, 1024 ** 3),
@@ -48,12 +70,26 @@ const variables = z
     path: ["BODY_BYTES_MAX"],
     message: "must not be larger than QUEUE_BYTES_MAX, or such a body never fits",
   })
+  .refine((vars) => vars.UPSTREAM_QUOTA_BURST > 0 === vars.UPSTREAM_QUOTA_PER_MINUTE > 0, {
+    path: ["UPSTREAM_QUOTA_PER_MINUTE"],
+    message: "a quota is both a burst and a number a minute",
+  })
   .refine((vars) => vars.JWT_JWKS_URL === "" || (vars.JWT_ISSUER !== "" && vars.JWT_AUDIENCE !== ""), {
     path: ["JWT_JWKS_URL"],
     message: "needs JWT_ISSUER and JWT_AUDIENCE, or tokens made for others would be taken",
   });
 
-export type Config = Readonly<Variables & { flow: FlowSettings }>;
+export type Config = Readonly<
+  Variables & {
+    flow: FlowSettings;
+    /** Which of the two stands behind the queue. */
+    executor: "embedded" | "upstream";
+    /** The intents that are taken. */
+    intents: IntentTable;
+    /** The quota of the backend that we were told of; null: none. */
+    quota: Quota | null;
+  }
+>;
 
 type Variables = z.infer<typeof variables>;
 
@@ -69,7 +105,7 @@ export function parseConfig(vars: Readonly<Record<string, unknown>>): Config {
   const parsed = variables.safeParse(vars);
   if (parsed.success) {
     const flow = deployedFlow(parsed.data);
-    if (flow.ok) return Object.freeze({ ...parsed.data, flow: flow.settings });
+    if (flow.ok) return Object.freeze({ ...parsed.data, flow: flow.settings, ...derived(parsed.data) });
     const faults = flow.faults.map(({ path, message }) => `${path} ${message}`).join("; ");
     throw new Error(`bad configuration: FLOW_PARAMETERS: ${faults}`);
   }
@@ -78,6 +114,38 @@ export function parseConfig(vars: Readonly<Record<string, unknown>>): Config {
     return `${name}: ${issue.message} (given: ${JSON.stringify(vars[name])})`;
   });
   throw new Error(`bad configuration: ${lines.join("; ")}`);
+}
+
+function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"> {
+  const executor = vars.UPSTREAM_URL === "" ? "embedded" : "upstream";
+  const { UPSTREAM_QUOTA_BURST: burst, UPSTREAM_QUOTA_PER_MINUTE: perMinute } = vars;
+  return {
+    executor,
+    intents: executor === "embedded" ? intentTable() : vars.UPSTREAM_ROUTES.intents,
+    quota: burst === 0 ? null : { burst, perMinute },
+  };
+}
+
+function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {
+  const routes = parseRoutes(given || "{}");
+  if (typeof routes !== "string") return routes;
+  context.addIssue({ code: "custom", message: `must be a JSON object of routes by intent: ${routes}` });
+  return z.NEVER;
+}
+
+/** Belong to a connection, to a body, or to us: never handed on. */
+const OWN_HEADERS =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-.*|authorization|x-api-key|cookie|idempotency-key|x-headgate-.*)$/;
+
+function readHeaderNames(given: string, context: z.RefinementCtx): readonly string[] {
+  const names = given
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((name) => name !== "");
+  const bad = names.find((name) => !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || OWN_HEADERS.test(name));
+  if (bad === undefined) return names;
+  context.addIssue({ code: "custom", message: `${bad} is not a header that can be handed on` });
+  return z.NEVER;
 }
 
 function parseParameters(given: string, context: z.RefinementCtx): Record<string, unknown> {
@@ -103,7 +171,9 @@ function deployedFlow(vars: Variables): FlowChecked {
     parameters: {},
     writeRate: vars.WRITE_RATE === 0 ? null : { ...writeRate, warmUpSeconds: vars.WRITE_WARM_UP_SECONDS },
   };
-  return changeFlow(base, { algorithm: vars.FLOW_ALGORITHM, parameters: vars.FLOW_PARAMETERS });
+  // A command's time in a queue in front of a slow backend says nothing of what may be in flight.
+  const suited = vars.UPSTREAM_URL === "" ? "aimd" : "none";
+  return changeFlow(base, { algorithm: vars.FLOW_ALGORITHM || suited, parameters: vars.FLOW_PARAMETERS });
 }
 
 const parsedOf = new WeakMap<object, Config>();

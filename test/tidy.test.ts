@@ -43,9 +43,12 @@ function foreign(folder: string, allowed: readonly string[]): string[] {
 describe("who imports whom", () => {
   test.each<[string, string[]]>([
     ["core", ["core/"]],
+    ["wire", []],
+    ["sim", ["core/", "sim/", "client/retry.ts"]],
+    ["client", ["core/", "client/"]],
     ["store", ["core/", "store/", "zod"]],
     ["identity", ["core/", "identity/", "store/", "config.ts", "@hono/zod-openapi", "zod", "jose"]],
-    ["executor", ["core/", "executor/", "@hono/zod-openapi", "zod"]],
+    ["executor", ["core/", "executor/", "wire/", "@hono/zod-openapi", "zod"]],
     ["durable", ["core/", "durable/", "executor/", "identity/caller.ts", "config.ts", "cloudflare:workers"]],
     [
       "http",
@@ -57,9 +60,13 @@ describe("who imports whom", () => {
         "config.ts",
         "durable/stubs.ts",
         "durable/engines.ts",
+        "durable/submission.ts",
+        "durable/views.ts",
         "durable/command-engine.ts",
         "durable/tenant-limiter.ts",
         "executor/embedded/payloads.ts",
+        "executor/upstream/routes.ts",
+        "wire/",
         "@hono/zod-openapi",
         "hono",
       ],

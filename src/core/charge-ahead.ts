@@ -14,7 +14,7 @@ export function covers(written: Meter | undefined, memory: Meter): boolean {
 }
 
 /** What to write after a charge: what is owed and one chunk more, or null while the disk still covers it. */
-export function writeAhead(rule: Rule, written: Meter | undefined, memory: Meter): Meter | null {
+export function writeAhead<M extends Meter>(rule: Rule<M>, written: Meter | undefined, memory: M): M | null {
   return covers(written, memory) ? null : rule.ahead(memory);
 }
 

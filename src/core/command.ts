@@ -1,4 +1,3 @@
-import type { Intent } from "./intents.ts";
 import type { JsonObject } from "./json.ts";
 
 /** A command's life, as everyone outside may see it. */
@@ -16,7 +15,7 @@ export interface CommandError {
 /** What `GET /v1/commands/{id}` shows. Times are ISO 8601. */
 export interface CommandView {
   readonly commandId: string;
-  readonly intent: Intent;
+  readonly intent: string;
   readonly state: CommandState;
   readonly attempts: number;
   readonly result?: JsonObject;

@@ -1,3 +1,4 @@
+import type { Speed } from "./pace.ts";
 import type { OverloadCode } from "./problem.ts";
 
 /**
@@ -13,7 +14,10 @@ import type { OverloadCode } from "./problem.ts";
 export interface EngineHealth {
   /** Null: the engine takes ordinary commands. */
   readonly refusing: OverloadCode | null;
+  /** What a caller is told, where places are not handed out. */
   readonly retryAfterSeconds: number;
+  /** From what the time of each refused caller follows (return-times.ts); null: all are told the same. */
+  readonly places: { readonly ahead: number; readonly speed: Speed } | null;
   /** How long it will stay so at the least, in milliseconds, as far as its pace tells. */
   readonly lastsMs: number;
 }
@@ -48,7 +52,7 @@ export function fullForMs(places: number, pacePerSecond: number | null): number 
 
 export type GateVerdict =
   | { readonly verdict: "pass"; readonly next: GateState | undefined }
-  | { readonly verdict: "refuse"; readonly code: OverloadCode; readonly retryAfterSeconds: number };
+  | { readonly verdict: "refuse"; readonly code: OverloadCode; readonly health: EngineHealth };
 
 /** Whether an ordinary command goes on to the engine. Critical ones are not asked. */
 export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
@@ -56,11 +60,7 @@ export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
   // An answer may be heard after this request took its time, so a little "from the future" is fresh too.
   const fresh = Math.abs(nowMs - state.atMs) < Math.min(GATE_INTERVAL_MS, state.health.lastsMs);
   if (!fresh) return { verdict: "pass", next: { health: state.health, atMs: nowMs } };
-  return {
-    verdict: "refuse",
-    code: state.health.refusing,
-    retryAfterSeconds: state.health.retryAfterSeconds,
-  };
+  return { verdict: "refuse", code: state.health.refusing, health: state.health };
 }
 
 /** The state after an answer of the engine. */

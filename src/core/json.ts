@@ -3,6 +3,14 @@
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 export type JsonObject = { [member: string]: Json };
 
+/** How deeply a body may nest. Far above any real payload, far below what a recursive reader survives. */
+export const JSON_DEPTH_MAX = 64;
+
+/** True for `{…}`: what a JSON body of ours always is. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * How deeply arrays and objects nest in a JSON text, found without parsing it: parsers and validators recurse,
  * so a body of 100 000 brackets must be refused before it reaches one.

@@ -1,9 +1,17 @@
+import { CLOCK_REBASE_MS } from "./clock.ts";
+
 /**
  * How fast commands really finish, and what a caller may be told from it.
  *
- * Pace is what finished in the last minute while others waited, divided by the time in which they did: a minute that
- * has not passed yet, or in which nothing waited, says nothing about speed. A command that found the engine idle and
- * ended in the event that brought it took no time that could be measured, so it says nothing either.
+ * Only time in which others waited counts: what finished while nobody did says nothing about speed, and a command that
+ * found the engine idle and ended in the event that brought it took no time that could be measured. A minute that has
+ * not passed yet does not count either; what is older than a minute is forgotten.
+ *
+ * - Where it is told when work begins (an upstream): how much ran at once ÷ what one command took. That is Little's law,
+ *   and it is right from the first end on, also just before a batch ends, when plain counting is a whole batch short. As
+ *   soon as what runs has taken longer than usual, the excess counts as time taken: a backend that goes silent is slower.
+ * - Where it is told of ends only (the embedded engine): finished ÷ observed time up to the last end. The silence since
+ *   then counts once it is longer than any between two ends of the last minute: before that it is only the usual gap.
  */
 
 const BIN_MS = 1000;
@@ -15,32 +23,88 @@ const OBSERVED_MIN_MS = 100;
 export const RETRY_AFTER_MAX_SECONDS = 300;
 export const RETRY_AFTER_UNKNOWN_SECONDS = 30;
 /** A longer wait carries jitter, so that callers who were refused together do not come back together. */
-const JITTER_OVER_SECONDS = 60;
-const JITTER_SHARE = 0.1;
+export const JITTER_OVER_SECONDS = 60;
+export const JITTER_SHARE = 0.1;
+
+/** A quota of the backend that we were told of (`UPSTREAM_QUOTA_*`), as it stands now. */
+export interface QuotaLevel {
+  /** Commands that may start at once. */
+  readonly tokens: number;
+  /** Commands per second that may start when those are used up. */
+  readonly perSecond: number;
+}
+
+/** How fast work starts from now on. */
+export interface Speed {
+  /** Measured; null while there is no pace. */
+  readonly perSecond: number | null;
+  /** Null: we were told of none. */
+  readonly quota: QuotaLevel | null;
+}
+
+/** Sums over the last minute, one bin a second. */
+type Bins = number[];
 
 export class Pace {
-  readonly #finished = new Array<number>(BINS).fill(0);
+  readonly #finished: Bins = emptyBins();
   /** Of those, the ones that finished while others waited. */
-  readonly #paced = new Array<number>(BINS).fill(0);
-  readonly #busyMs = new Array<number>(BINS).fill(0);
+  readonly #paced: Bins = emptyBins();
+  /** Time in which others waited. */
+  readonly #busyMs: Bins = emptyBins();
+  /** The longest silence between two ends, by when it was over. */
+  readonly #gapMs: Bins = emptyBins();
+  /** What ran at once × how long, while others waited. */
+  readonly #ranMs: Bins = emptyBins();
+  /** How long the work took that is over. */
+  readonly #tookMs: Bins = emptyBins();
+  readonly #time: SteadyTime;
   #busy = false;
+  /** Time with others waiting since the last end. */
+  #silentMs = 0;
+  #running = 0;
+  /** How long everything that runs has been running, together. */
+  #underWayMs = 0;
   #atMs: number;
 
   constructor(nowMs: number) {
+    this.#time = new SteadyTime(nowMs);
     this.#atMs = nowMs;
   }
 
-  /** Says whether there is work that runs or could run, from now on. */
+  /** Says whether there is work that waits and could run, from now on. */
   setBusy(busy: boolean, nowMs: number): void {
     this.#advance(nowMs);
+    if (busy && !this.#busy) this.#silentMs = 0;
     this.#busy = busy;
+  }
+
+  /** Work on a command has begun and takes time: an attempt at an upstream. Each one is {@link stopped} once. */
+  began(nowMs: number): void {
+    this.#advance(nowMs);
+    this.#running += 1;
+  }
+
+  /**
+   * Such work is over, however it went. A command that it ended is told to {@link finished}, after this.
+   *
+   * @param tookMs since it began, ≥ 0
+   */
+  stopped(tookMs: number, nowMs: number): void {
+    this.#advance(nowMs);
+    this.#running = Math.max(0, this.#running - 1);
+    this.#underWayMs = this.#running === 0 ? 0 : Math.max(0, this.#underWayMs - tookMs);
+    add(this.#tookMs, this.#atMs, Math.max(0, tookMs));
   }
 
   /** Counts commands that have just finished. */
   finished(count: number, nowMs: number): void {
     this.#advance(nowMs);
     add(this.#finished, this.#atMs, count);
-    if (this.#busy) add(this.#paced, this.#atMs, count);
+    if (!this.#busy || count === 0) return;
+    add(this.#paced, this.#atMs, count);
+    const bin = binOf(this.#atMs);
+    this.#gapMs[bin] = Math.max(this.#gapMs[bin] ?? 0, this.#silentMs);
+    this.#silentMs = 0;
   }
 
   completedLastMinute(nowMs: number): number {
@@ -52,55 +116,114 @@ export class Pace {
   perSecond(nowMs: number): number | null {
     this.#advance(nowMs);
     const paced = sum(this.#paced);
-    return paced === 0 ? null : (paced * 1000) / Math.max(OBSERVED_MIN_MS, sum(this.#busyMs));
+    if (paced === 0) return null;
+    const busyMs = sum(this.#busyMs);
+    const tookMs = sum(this.#tookMs);
+    const ranMs = sum(this.#ranMs);
+    if (tookMs > 0 && ranMs > 0) {
+      // Only what is beyond the usual tells something: all the rest is half done on average, and says nothing new.
+      const finished = sum(this.#finished);
+      const overdueMs = Math.max(0, this.#underWayMs - (this.#running * tookMs) / finished);
+      const atOnce = ranMs / busyMs;
+      return (1000 * atOnce * finished) / (tookMs + overdueMs);
+    }
+    const usual = this.#silentMs <= Math.max(...this.#gapMs);
+    return (paced * 1000) / Math.max(OBSERVED_MIN_MS, busyMs - (usual ? this.#silentMs : 0));
   }
 
   /** Moves time on, bin by bin; a clock that steps back moves nothing. */
   #advance(nowMs: number): void {
-    if (nowMs - this.#atMs >= BINS * BIN_MS) {
-      this.#finished.fill(0);
-      this.#paced.fill(0);
-      this.#busyMs.fill(this.#busy ? BIN_MS : 0);
-      this.#atMs = nowMs;
-      this.#busyMs[binOf(nowMs)] = this.#busy ? nowMs % BIN_MS : 0;
-    }
-    while (this.#atMs < nowMs) {
+    const atMs = this.#time.at(nowMs);
+    if (atMs === this.#atMs) return;
+    this.#underWayMs += this.#running * (atMs - this.#atMs);
+    if (this.#busy) this.#silentMs += atMs - this.#atMs;
+    // What is older than all bins is over; of a longer leap only the last minute is told bin by bin.
+    if (atMs - this.#atMs >= BINS * BIN_MS) this.#atMs = atMs - BINS * BIN_MS;
+    while (this.#atMs < atMs) {
       const binEnd = this.#atMs - (this.#atMs % BIN_MS) + BIN_MS;
-      const until = Math.min(binEnd, nowMs);
-      if (this.#busy) add(this.#busyMs, this.#atMs, until - this.#atMs);
-      this.#atMs = until;
-      if (until === binEnd) {
-        for (const bins of [this.#finished, this.#paced, this.#busyMs]) bins[binOf(until)] = 0;
+      const until = Math.min(binEnd, atMs);
+      if (this.#busy) {
+        add(this.#busyMs, this.#atMs, until - this.#atMs);
+        add(this.#ranMs, this.#atMs, this.#running * (until - this.#atMs));
       }
+      this.#atMs = until;
+      if (until === binEnd) this.#clearBin(binOf(until));
     }
   }
+
+  #clearBin(bin: number): void {
+    const all = [this.#finished, this.#paced, this.#busyMs, this.#gapMs, this.#ranMs, this.#tookMs];
+    for (const bins of all) bins[bin] = 0;
+  }
+}
+
+/** Time that never goes back: a small step of the clock is waited out, a far one goes on from where time stood. */
+export class SteadyTime {
+  #atMs: number;
+  #aheadMs = 0;
+
+  constructor(nowMs: number) {
+    this.#atMs = nowMs;
+  }
+
+  /** @param nowMs Unix milliseconds; @returns milliseconds that only mean something to each other */
+  at(nowMs: number): number {
+    if (this.#atMs - (nowMs + this.#aheadMs) > CLOCK_REBASE_MS) this.#aheadMs = this.#atMs - nowMs;
+    this.#atMs = Math.max(this.#atMs, nowMs + this.#aheadMs);
+    return this.#atMs;
+  }
+}
+
+/**
+ * Seconds until so many waiting commands have started, unrounded: as long as the pace needs for them, and as long as a
+ * quota needs that we were told of, whichever is longer.
+ *
+ * @param ahead commands that wait, ≥ 0
+ * @returns null while nobody knows: there is no pace, and no quota that would hold these commands up
+ */
+export function secondsUntilStarted(ahead: number, { perSecond, quota }: Speed): number | null {
+  const beyond = quota === null ? 0 : ahead - quota.tokens;
+  const byQuota = quota === null || beyond <= 0 ? null : beyond / quota.perSecond;
+  if (perSecond === null) return byQuota;
+  return Math.max(ahead / perSecond, byQuota ?? 0);
 }
 
 /**
  * `Retry-After` of a full queue: jobs waiting ÷ pace.
  *
  * @param waiting commands that wait
- * @param pacePerSecond null while there is none
+ * @param speed how fast they start; a number is a pace without a quota, null is none
  * @param random a number in [0, 1), for the jitter of a long wait
  * @returns whole seconds, 1 to {@link RETRY_AFTER_MAX_SECONDS}
  */
-export function queueRetryAfterSeconds(waiting: number, pacePerSecond: number | null, random: number): number {
-  const plain = pacePerSecond === null ? RETRY_AFTER_UNKNOWN_SECONDS : waiting / pacePerSecond;
+export function queueRetryAfterSeconds(waiting: number, speed: Speed | number | null, random: number): number {
+  const plain = secondsUntilStarted(waiting, asSpeed(speed)) ?? RETRY_AFTER_UNKNOWN_SECONDS;
   const jittered = plain > JITTER_OVER_SECONDS ? plain * (1 + JITTER_SHARE * (2 * random - 1)) : plain;
   return Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, Math.ceil(jittered)));
 }
 
 /**
  * How long until a command with so many ahead of it starts, in seconds, to a tenth. A number to plan with, not a
- * promise. Nothing ahead: 0. While there is no pace: 30 s.
+ * promise. Nothing ahead: 0. While nobody knows: 30 s.
+ *
+ * @param ahead commands that go before it
+ * @param speed how fast they start; a number is a pace without a quota, null is none
  */
-export function estimatedWaitSeconds(ahead: number, pacePerSecond: number | null): number {
+export function estimatedWaitSeconds(ahead: number, speed: Speed | number | null): number {
   if (ahead === 0) return 0;
-  const seconds = pacePerSecond === null ? RETRY_AFTER_UNKNOWN_SECONDS : ahead / pacePerSecond;
+  const seconds = secondsUntilStarted(ahead, asSpeed(speed)) ?? RETRY_AFTER_UNKNOWN_SECONDS;
   return Math.round(seconds * 10) / 10;
 }
 
-function add(bins: number[], atMs: number, amount: number): void {
+function asSpeed(speed: Speed | number | null): Speed {
+  return typeof speed === "object" && speed !== null ? speed : { perSecond: speed, quota: null };
+}
+
+function emptyBins(): Bins {
+  return new Array<number>(BINS).fill(0);
+}
+
+function add(bins: Bins, atMs: number, amount: number): void {
   bins[binOf(atMs)] = (bins[binOf(atMs)] ?? 0) + amount;
 }
 
@@ -108,6 +231,6 @@ function binOf(ms: number): number {
   return Math.floor(ms / BIN_MS) % BINS;
 }
 
-function sum(bins: readonly number[]): number {
+function sum(bins: Bins): number {
   return bins.reduce((total, value) => total + value, 0);
 }

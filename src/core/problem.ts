@@ -22,6 +22,8 @@ export type Problem =
       readonly violated: readonly string[];
       readonly retryAfterSeconds: number;
     }
+  | { readonly code: "idempotency_in_flight"; readonly detail: string; readonly retryAfterSeconds: number }
+  | { readonly code: "idempotency_conflict"; readonly detail: string }
   | { readonly code: "cost_exceeds_capacity"; readonly detail: string; readonly violated: readonly string[] }
   | { readonly code: OverloadCode; readonly detail: string; readonly retryAfterSeconds: number }
   | { readonly code: "unavailable"; readonly detail: string; readonly retryAfterSeconds: number }
@@ -57,6 +59,8 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   request_limit: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   write_limit: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   engine_paused: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
+  idempotency_in_flight: { status: 409, title: "Conflict", type: BLANK },
+  idempotency_conflict: { status: 422, title: "Unprocessable Content", type: BLANK },
   unavailable: { status: 503, title: "Service Unavailable", type: BLANK },
   internal: { status: 500, title: "Internal Server Error", type: BLANK },
 };

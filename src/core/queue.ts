@@ -21,6 +21,8 @@ export interface QueueEntry {
   readonly weight: number;
   /** When it was accepted, Unix milliseconds. */
   readonly acceptedAtMs: number;
+  /** After this it need not begin; null: it may always. */
+  readonly deadlineAtMs: number | null;
 }
 
 export interface QueueBounds {
@@ -106,7 +108,7 @@ export class CommandQueue {
    * @param placesMax how many places there are at all, where something besides the bound limits them
    */
   refusalOf(
-    candidate: Omit<Candidate, "acceptedAtMs">,
+    candidate: Omit<Candidate, "acceptedAtMs" | "deadlineAtMs">,
     nowMs: number,
     placesMax = Number.POSITIVE_INFINITY,
   ): QueueRefusal | null {
@@ -164,10 +166,10 @@ export class CommandQueue {
     return critical === null || ordinary === null ? (critical ?? ordinary) : Math.min(critical, ordinary);
   }
 
-  /** The lowest sequences at or above `from` that wait, at most `count`, in order. Looks at every waiting command. */
-  oldestSequences(from: number, count: number): number[] {
-    const all = [...this.#critical.sequences(), ...this.#ordinary.sequences()].filter((sequence) => sequence >= from);
-    return all.sort((a, b) => a - b).slice(0, count);
+  /** All that wait, in no order. */
+  *sequences(): Iterable<number> {
+    yield* this.#critical.sequences();
+    yield* this.#ordinary.sequences();
   }
 
   /** Whether this command waits here. */

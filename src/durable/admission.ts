@@ -1,20 +1,20 @@
-import { ceilDiv } from "../core/arithmetic.ts";
-import type { CommandView } from "../core/command.ts";
 import { type EngineHealth, fullForMs, GATE_INTERVAL_MS } from "../core/depth-gate.ts";
 import { isCritical } from "../core/intents.ts";
-import { queueRetryAfterSeconds } from "../core/pace.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import { type Refusal, refusalDetail } from "./refusals.ts";
 import type { Submission, Submitted } from "./submission.ts";
 
 /**
- * The door of the engine: takes a command, lets its caller wait for room, or refuses it. Between the check of the
- * bound and the row on disk there is no await, which is what makes the bound exact.
+ * The door of the engine: takes a command, lets its caller wait for room, saves it for later, or refuses it. Between the
+ * check of the bound and the row on disk there is no await, which is what makes the bound exact.
  */
 
-/** Why a command may not come in: what everyone has to wait for, or others who hold less. */
-type Refusal = OverloadCode | "over_share";
+/** Why an ordinary command may not come in now, and what has to happen before one may. */
+type Refusing =
+  | { readonly code: Exclude<OverloadCode, "write_limit">; readonly ahead: number }
+  | { readonly code: "write_limit"; readonly waitMs: number };
 
 interface Waiting {
   readonly submission: Submission;
@@ -27,12 +27,14 @@ const STORAGE_BYTES_MAX = 8 * 1024 ** 3;
 
 export class Admission {
   readonly #parts: EngineParts;
-  readonly #accepted: (sequence: number) => CommandView;
+  readonly #accepted: (sequence: number, submission: Submission, deferred: boolean) => Submitted;
   readonly #room: WaitingRoom<Waiting>;
-  readonly #refused = new Map<string, number>();
 
-  /** @param accepted called with each command that is queued and on disk; gives what its caller is told */
-  constructor(parts: EngineParts, accepted: (sequence: number) => CommandView) {
+  /** @param accepted called with each command that is on disk and has its place; gives what its caller is told */
+  constructor(
+    parts: EngineParts,
+    accepted: (sequence: number, submission: Submission, deferred: boolean) => Submitted,
+  ) {
     this.#parts = parts;
     this.#accepted = accepted;
     this.#room = new WaitingRoom(parts.config.ENQUEUE_WAITERS_MAX);
@@ -40,15 +42,15 @@ export class Admission {
 
   /** Resolves when the command is accepted or refused, at the latest at the end of its wait for room. */
   async submit(submission: Submission): Promise<Submitted> {
-    const critical = isCritical(submission.intent);
     const nowMs = Date.now();
-    for (const asker of submission.wanting ?? []) this.#parts.queue.wants(asker, nowMs);
+    this.#hearWanting(submission, nowMs);
     if (submission.bytes > this.#parts.queue.bounds.bytes) return this.#tooLarge(submission.bytes);
-    if (critical) return this.#offer(submission);
+    if (isCritical(this.#parts.config.intents, submission.intent)) return this.#offer(submission);
     // Time alone may have opened a place; it belongs to those who were here first.
     this.admitWaiting();
     const refusal = this.#refusalOf(submission, nowMs);
     if (refusal === null && !this.#room.has(submission.tenant)) return this.#offer(submission);
+    if (refusal !== null && this.#defers(refusal)) return this.#defer(submission, nowMs);
     const { enqueueWaitMs } = this.#parts.flowSettings;
     const forRoom = refusal === null || refusal === "queue_full";
     if (forRoom && enqueueWaitMs > 0) return await this.#waitForRoom(submission, enqueueWaitMs);
@@ -95,61 +97,85 @@ export class Admission {
     return true;
   }
 
-  /** Refusals by code since the object started, those of the edge included as far as it has told. */
-  get refused(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#refused);
-  }
-
-  countRefusals(byCode: Readonly<Record<string, number>>): void {
-    for (const [code, n] of Object.entries(byCode)) this.#refused.set(code, (this.#refused.get(code) ?? 0) + n);
+  /** Who was refused at the edge wants a place here, and was told a time to come back. */
+  #hearWanting({ wanting = [] }: Submission, nowMs: number): void {
+    if (wanting.length === 0) return;
+    const refusing = this.#refusing(nowMs);
+    const ahead = refusing === null || refusing.code === "write_limit" ? this.#parts.waiting : refusing.ahead;
+    for (const asker of wanting) {
+      this.#parts.queue.wants(asker, nowMs);
+      this.#parts.estimates.toldElsewhere(asker, asker.refused, ahead, nowMs);
+    }
   }
 
   #offer(submission: Submission): Submitted {
-    const { queue, ledger, keys, flow, inFlight } = this.#parts;
-    const { tenant, intent, payload, bytes, weight } = submission;
-    const critical = isCritical(intent);
+    const { queue, flow, inFlight, config } = this.#parts;
+    const { tenant, intent, bytes, weight } = submission;
+    const critical = isCritical(config.intents, intent);
     const acceptedAtMs = Date.now();
+    const deadlineAtMs = deadlineOf(submission, acceptedAtMs);
+    const candidate = { tenant, bytes, weight, critical, acceptedAtMs, deadlineAtMs };
     // The row is written in the middle of the offer: after the bound was checked, before the place is taken.
-    const write = () => {
-      const sequence = keys.next();
-      ledger.accept({ sequence, tenant, intent, payload, bytes, weight, acceptedAtMs });
-      return sequence;
-    };
-    const candidate = { tenant, bytes, weight, critical, acceptedAtMs };
-    const entry = queue.offer(candidate, write, acceptedAtMs, this.#parts.places);
+    const entry = queue.offer(candidate, () => this.#write(submission, acceptedAtMs), acceptedAtMs, this.#parts.places);
     if (typeof entry === "string") return this.#refuse(submission, entry === "full" ? "queue_full" : entry);
+    this.#parts.expect(entry);
     flow.written(critical, acceptedAtMs);
-    inFlight.begin(entry.sequence, this.#parts.waiting);
-    const command = this.#accepted(entry.sequence);
-    const latenciesMs = this.#parts.latencies.take(tenant);
-    return { kind: "accepted", command, health: this.#health(acceptedAtMs), latenciesMs };
+    inFlight.begin(entry.sequence, this.#parts.inFlightCount);
+    return this.#accepted(entry.sequence, submission, false);
+  }
+
+  /** Saves a command with no work planned. */
+  #defer(submission: Submission, nowMs: number): Submitted {
+    const sequence = this.#write(submission, nowMs);
+    this.#parts.deferred.add(sequence);
+    this.#parts.expect({ sequence, deadlineAtMs: deadlineOf(submission, nowMs) });
+    this.#parts.flow.written(false, nowMs);
+    return this.#accepted(sequence, submission, true);
+  }
+
+  /** @returns the command's sequence number */
+  #write(submission: Submission, acceptedAtMs: number): number {
+    const { tenant, intent, payload, bytes, weight, headers } = submission;
+    const sequence = this.#parts.keys.next();
+    const deadlineAtMs = deadlineOf(submission, acceptedAtMs);
+    const command = { sequence, tenant, intent, payload, bytes, weight, headers, acceptedAtMs, deadlineAtMs };
+    this.#parts.ledger.accept(command);
+    return sequence;
+  }
+
+  /** Whether what is refused for this reason is saved for later instead. */
+  #defers(refusal: Refusal): boolean {
+    const { config, deferred, storage } = this.#parts;
+    if (config.OVERFLOW === "refuse" || refusal === "engine_paused" || refusal === "write_limit") return false;
+    return deferred.size < config.DEFERRED_MAX && storage.sql.databaseSize <= STORAGE_BYTES_MAX;
   }
 
   #waitForRoom(submission: Submission, waitMs: number): Promise<Submitted> {
     return new Promise((answer) => {
       const deadline = setTimeout(() => this.leave(submission.token), waitMs);
-      const what = { submission, answer, deadline };
-      this.#parts.queue.wants(submission, Date.now());
-      if (this.#room.enter({ token: submission.token, tenant: submission.tenant, what })) return;
+      const waiting = { token: submission.token, tenant: submission.tenant, what: { submission, answer, deadline } };
+      if (this.#room.enter(waiting)) {
+        this.#parts.queue.wants(submission, Date.now());
+        return;
+      }
       clearTimeout(deadline);
       answer(this.#refuse(submission, this.#refusalOf(submission, Date.now()) ?? "queue_full"));
     });
   }
 
-  /** Why an ordinary command of so many bytes may not come in now, and for how long; null when it may. */
-  #refusing(nowMs: number, bytes = 1): { code: OverloadCode; retryAfterSeconds: number } | null {
-    const { settings, queue, flow, waiting, storage } = this.#parts;
-    const told = (code: OverloadCode, ahead: number) => ({ code, retryAfterSeconds: this.#waitFor(ahead, nowMs) });
-    if (settings.paused && !settings.accepting) return told("engine_paused", waiting);
-    if (storage.sql.databaseSize > STORAGE_BYTES_MAX) return told("queue_full", waiting);
-    const weighed = flow.weigh(waiting, false, nowMs);
+  /** Why an ordinary command of so many bytes may not come in now; null when it may. */
+  #refusing(nowMs: number, bytes = 1): Refusing | null {
+    const { settings, queue, flow, waiting, inFlightCount, storage } = this.#parts;
+    if (settings.paused && !settings.accepting) return { code: "engine_paused", ahead: waiting };
+    if (storage.sql.databaseSize > STORAGE_BYTES_MAX) return { code: "queue_full", ahead: waiting };
+    const weighed = flow.weigh(inFlightCount, false, nowMs);
     switch (weighed.verdict) {
       case "request_limit":
-        return told("request_limit", waiting - weighed.limit + 1);
+        return { code: "request_limit", ahead: inFlightCount - weighed.limit + 1 };
       case "write_limit":
-        return { code: "write_limit", retryAfterSeconds: Math.max(1, ceilDiv(weighed.waitMs, 1000)) };
+        return { code: "write_limit", waitMs: weighed.waitMs };
       case "pass":
-        return queue.hasRoom(bytes) ? null : told("queue_full", waiting);
+        return queue.hasRoom(bytes) ? null : { code: "queue_full", ahead: waiting };
     }
   }
 
@@ -164,61 +190,48 @@ export class Admission {
 
   #refuse(submission: Submission, refusal: Refusal): Submitted {
     const nowMs = Date.now();
+    const { queue, config, flow, refusals } = this.#parts;
     const code = refusal === "over_share" ? "queue_full" : refusal;
-    this.countRefusals({ [code]: 1 });
-    if (code !== "engine_paused" && !isCritical(submission.intent)) this.#parts.queue.wants(submission, nowMs);
+    refusals.add({ [code]: 1 });
+    if (code !== "engine_paused" && !isCritical(config.intents, submission.intent)) queue.wants(submission, nowMs);
+    const retryAfterSeconds = this.#retryAfterSeconds(submission, code, nowMs);
+    const detail = refusalDetail(refusal, queue.bounds, flow);
+    const problem: Problem = { code, detail, retryAfterSeconds };
+    return { kind: "refused", problem, health: this.health(nowMs), overShare: refusal === "over_share" };
+  }
+
+  #retryAfterSeconds(submission: Submission, code: OverloadCode, nowMs: number): number {
     const refusing = this.#refusing(nowMs);
+    if (refusing?.code === "write_limit" && code === refusing.code) return secondsOf(refusing.waitMs);
     // A caller whose wait is over, or whose tenant has its share, is refused though there may be room for others.
-    const retryAfterSeconds =
-      refusing?.code === code ? refusing.retryAfterSeconds : this.#waitFor(this.#parts.waiting, nowMs);
-    const problem: Problem = { code, detail: this.#detail(refusal), retryAfterSeconds };
-    return { kind: "refused", problem, health: this.#health(nowMs), overShare: refusal === "over_share" };
+    const ahead = refusing?.code === code && "ahead" in refusing ? refusing.ahead : this.#parts.waiting;
+    return this.#parts.estimates.retryAfterSeconds(submission, ahead, nowMs);
   }
 
   /** What no queue of these bounds can ever hold. */
   #tooLarge(bytes: number): Submitted {
     const detail = `The command has ${bytes} bytes as it is stored; the queue holds ${this.#parts.queue.bounds.bytes}.`;
-    return {
-      kind: "refused",
-      problem: { code: "payload_too_large", detail },
-      health: this.#health(Date.now()),
-      overShare: false,
-    };
-  }
-
-  #detail(refusal: Refusal): string {
-    const { queue, flow } = this.#parts;
-    switch (refusal) {
-      case "over_share":
-        return "You have your share of the command queue; what is left of it is for others who wait for theirs.";
-      case "engine_paused":
-        return "An operator has paused the engine, and it takes no commands.";
-      case "request_limit":
-        return `The engine works on as many commands as it bears (limit ${flow.limit}). Everyone has to wait.`;
-      case "write_limit":
-        return `The engine takes ${flow.config.writeRate?.perSecond} commands a second. Everyone has to wait.`;
-      case "queue_full": {
-        const { count, bytes } = queue.bounds;
-        return `The command queue is full (at most ${count} commands, ${bytes} bytes). Everyone has to wait.`;
-      }
-    }
+    const problem: Problem = { code: "payload_too_large", detail };
+    return { kind: "refused", problem, health: this.health(Date.now()), overShare: false };
   }
 
   /** What the edge may go by for a moment: a state that lasts, and not the second of a write rate. */
-  #health(nowMs: number): EngineHealth {
+  health(nowMs: number): EngineHealth {
     const refusing = this.#refusing(nowMs);
-    if (refusing === null || refusing.code === "write_limit") {
-      return { refusing: null, retryAfterSeconds: 1, lastsMs: 0 };
-    }
-    const { code, retryAfterSeconds } = refusing;
-    const { settings, pace, places } = this.#parts;
+    if (refusing === null || refusing.code === "write_limit" || this.#defers(refusing.code)) return HEALTHY;
+    const { settings, pace, places, estimates } = this.#parts;
     const lastsMs = settings.paused ? GATE_INTERVAL_MS : fullForMs(places, pace.perSecond(nowMs));
-    return { refusing: code, retryAfterSeconds, lastsMs };
+    return { refusing: refusing.code, lastsMs, ...estimates.forEdge(refusing.ahead, nowMs) };
   }
+}
 
-  /** Seconds until so many commands have been worked on, by the pace that was measured. */
-  #waitFor(commands: number, nowMs: number): number {
-    const pacePerSecond = this.#parts.settings.paused ? null : this.#parts.pace.perSecond(nowMs);
-    return queueRetryAfterSeconds(commands, pacePerSecond, Math.random());
-  }
+const HEALTHY: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
+
+/** After this the command need not begin; null: it always may. */
+function deadlineOf({ deadlineMs }: Submission, acceptedAtMs: number): number | null {
+  return deadlineMs === null ? null : acceptedAtMs + deadlineMs;
+}
+
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
 }

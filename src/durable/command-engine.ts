@@ -1,13 +1,19 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
-import { estimatedWaitSeconds, RETRY_AFTER_UNKNOWN_SECONDS } from "../core/pace.ts";
+import { UpstreamExecutor } from "../executor/upstream/deliver.ts";
 import { Admission } from "./admission.ts";
+import { Alarms } from "./alarms.ts";
+import { backfill } from "./backfill.ts";
 import type { CommandRow } from "./command-row.ts";
-import { viewOf } from "./command-view.ts";
-import { EngineParts, entryOf } from "./engine-parts.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { EngineParts } from "./engine-parts.ts";
 import { type EngineStatus, statusOf } from "./engine-status.ts";
+import { Expiry } from "./expiry.ts";
+import { KeyedDoor } from "./keyed-door.ts";
 import type { Submission, Submitted } from "./submission.ts";
+import { type DeadLetter, Views } from "./views.ts";
+import type { Works } from "./works.ts";
 import { Writer } from "./writer.ts";
 
 /**
@@ -24,73 +30,85 @@ export interface FlowReport extends FlowSettings {
 
 export type Cancelled = "cancelled" | "not_found" | "not_queued";
 
-/** How soon an object that was restarted with work left goes on by itself. */
-const CONTINUE_ALARM_MS = 5_000;
-const SWEEP_ALARM_MS = 3_600_000;
-/** Pieces of clearing per alarm. */
-const SWEEP_PIECES_MAX = 200;
-
 export class CommandEngine extends DurableObject<Env> {
   readonly #parts: EngineParts;
   readonly #admission: Admission;
-  readonly #writer: Writer;
-  #alarmAtMs: number | null = null;
+  readonly #door: KeyedDoor;
+  readonly #works: Works;
+  readonly #expiry: Expiry;
+  readonly #alarms: Alarms;
+  readonly #views: Views;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#parts = new EngineParts(ctx, env, Date.now());
-    this.#admission = new Admission(this.#parts, (sequence) => this.#accepted(sequence));
-    this.#writer = new Writer(this.#parts, () => this.#admission.admitWaiting());
-    // An alarm that an earlier life set must not be moved to later by the first command of this one.
+    this.#admission = new Admission(this.#parts, (sequence, submission, deferred) =>
+      this.#accepted(sequence, submission, deferred),
+    );
+    this.#door = new KeyedDoor(this.#parts, this.#admission);
+    this.#works = worksOf(this.#parts, () => this.#madeRoom());
+    this.#expiry = new Expiry(this.#parts, () => this.#goOn());
+    this.#alarms = new Alarms(this.#parts);
+    this.#views = new Views(this.#parts);
     void ctx.blockConcurrencyWhile(async () => {
-      this.#alarmAtMs = await ctx.storage.getAlarm();
+      await this.#alarms.load();
+      this.#goOn();
     });
-    void this.#writer.start();
   }
 
-  /** Takes a command, lets it wait for room, or refuses it. An acceptance is on disk before it is answered. */
+  /** Takes a command, lets it wait for room, saves it for later, or refuses it. What it takes is on disk first. */
   async submit(submission: Submission): Promise<Submitted> {
-    return await this.#admission.submit(submission);
+    this.#expiry.run(Date.now());
+    return await this.#door.submit(submission);
   }
 
-  /** The caller of a submission that waits for room has gone: it takes no place. */
+  /** The caller of a submission that waits for room, or of a wait for an end, has gone: nothing is left of either. */
   abandon(token: string): void {
     this.#admission.leave(token);
+    this.#parts.waits.leave(token);
   }
 
-  /** A tenant's command, after at most `waitMs` for its end; null for what is not its own. */
-  async command(tenant: string, commandId: string, waitMs: number): Promise<CommandView | null> {
-    const row = this.#own(tenant, commandId);
-    if (row === null || row.finishedAtMs !== null || waitMs <= 0) return row && this.#view(row);
-    await this.#parts.waits.wait(tenant, row.sequence, waitMs);
-    const after = this.#own(tenant, commandId);
-    return after && this.#view(after);
+  /**
+   * A tenant's command, after at most `waitMs` for its end; null for what is not its own.
+   *
+   * @param token names the wait, so that its caller can leave it
+   */
+  async command(tenant: string, commandId: string, waitMs: number, token: string): Promise<CommandView | null> {
+    this.#expiry.run(Date.now());
+    const row = this.#views.ownRow(tenant, commandId);
+    if (row === null || row.finishedAtMs !== null || waitMs <= 0) return row && this.#views.of(row);
+    await this.#parts.waits.wait(tenant, row.sequence, waitMs, token);
+    const after = this.#views.ownRow(tenant, commandId);
+    return after && this.#views.of(after);
+  }
+
+  /** As {@link command} for the first request of a key, which is then answered: with the command, if it has ended. */
+  async firstAnswer(
+    tenant: string,
+    commandId: string,
+    waitMs: number,
+    token: string,
+    key: string,
+  ): Promise<CommandView | null> {
+    const view = await this.command(tenant, commandId, waitMs, token);
+    this.#door.answered(tenant, key, view);
+    return view;
   }
 
   /** Takes a queued command out. One that runs or has ended is left alone. */
   cancel(tenant: string, commandId: string): Cancelled {
-    const row = this.#own(tenant, commandId);
+    const row = this.#views.ownRow(tenant, commandId);
     if (row === null) return "not_found";
-    const { queue, ledger, inFlight, waits } = this.#parts;
-    if (!queue.has(row.sequence)) return "not_queued";
-    const nowMs = Date.now();
-    ledger.end(
-      row.sequence,
-      { state: "cancelled" },
-      { attempts: row.attempts, startedAtMs: null, finishedAtMs: nowMs },
-    );
-    queue.remove(row.sequence);
-    ledger.settle(nowMs);
-    inFlight.end(row.sequence);
-    waits.ended(row.sequence);
-    this.#admission.admitWaiting();
-    return "cancelled";
+    const cancelled = this.#expiry.endUnbegun(row.sequence, { state: "cancelled" }, Date.now());
+    if (cancelled) this.#goOn();
+    return cancelled ? "cancelled" : "not_queued";
   }
 
   /** @param edgeRefusals what an isolate refused without asking, since it last said so; by code */
   status(edgeRefusals: Readonly<Record<string, number>>): EngineStatus {
-    this.#admission.countRefusals(edgeRefusals);
-    return statusOf(this.#parts, this.#admission.refused, Date.now());
+    this.#parts.refusals.add(edgeRefusals);
+    this.#expiry.run(Date.now());
+    return statusOf(this.#parts, Date.now());
   }
 
   /** Stops processing. With `accepting` the queue still takes commands up to its bound; critical ones always. */
@@ -104,109 +122,115 @@ export class CommandEngine extends DurableObject<Env> {
   resume(): void {
     this.#parts.change({ paused: false, accepting: true });
     this.#parts.inFlight.forgetTimes();
-    void this.#writer.start();
-    if (this.#writer.hasWork) this.#planAlarm(CONTINUE_ALARM_MS);
+    this.#goOn();
   }
 
   /** The limits in force, and what the adaptive one stands at now. */
   flowSettings(): FlowReport {
-    const { flowSettings, flow, waiting } = this.#parts;
-    return { ...flowSettings, limit: flow.limit, inFlight: waiting };
+    const { flowSettings, flow, inFlightCount } = this.#parts;
+    return { ...flowSettings, limit: flow.limit, inFlight: inFlightCount };
   }
 
   /** Changes limits for good, over restarts too, or says what is wrong and changes nothing. Holds for the next command. */
   changeFlow(change: FlowChange): FlowChecked {
     const checked = this.#parts.changeFlow(change, Date.now());
-    if (checked.ok) this.#admission.admitWaiting();
+    if (checked.ok) this.#goOn();
     return checked;
   }
 
-  /** Dead letters, oldest first, after the one given. */
-  deadLetters(limit: number, after: string | null): CommandView[] {
+  /** Dead letters, oldest first, after the one given, with whose they are. */
+  deadLetters(limit: number, after: string | null): DeadLetter[] {
     const from = after === null ? 0 : (this.#parts.keys.parse(after) ?? 0);
-    return this.#parts.dead.list(limit, from).map((row) => this.#view(row));
+    return this.#parts.dead.list(limit, from).map((row) => this.#views.ofDead(row));
   }
 
-  deadLetter(commandId: string): CommandView | null {
-    const row = this.#deadRow(commandId);
-    return row && this.#view(row);
+  /** One dead letter; or whether there is a command of this id at all. */
+  deadLetter(commandId: string): DeadLetter | "not_dead" | "not_found" {
+    const row = this.#views.row(commandId);
+    if (row === null) return "not_found";
+    return this.#parts.dead.has(row.sequence) ? this.#views.ofDead(row) : "not_dead";
   }
 
   /** Takes a dead letter off the list; its command stays dead. False when there is none of this id. */
   dropDeadLetter(commandId: string): boolean {
-    const row = this.#deadRow(commandId);
+    const row = this.#views.deadRow(commandId);
     if (row !== null) this.#parts.dead.drop(row.sequence);
     return row !== null;
   }
 
   /** Lets a dead command wait again, under the same id, if there is room for it. */
   redrive(commandId: string): CommandView | "not_found" | "full" {
-    const row = this.#deadRow(commandId);
+    const row = this.#views.deadRow(commandId);
     if (row === null) return "not_found";
     const { queue, ledger } = this.#parts;
-    const entry = entryOf(row);
+    const entry = this.#parts.entryOf({ ...row, deadlineAtMs: null, notBeforeMs: null });
     if (!entry.critical && !queue.hasRoom(entry.bytes)) return "full";
     ledger.revive(row);
     queue.restore(entry);
-    return this.#accepted(row.sequence);
+    this.#goOn();
+    return this.#views.of(this.#written(row.sequence));
   }
 
   /** Goes on after a restart, and clears what is old. At least once, so it does nothing that must not happen twice. */
   override async alarm(): Promise<void> {
-    this.#alarmAtMs = null;
-    void this.#writer.start();
-    const { ledger, executor } = this.#parts;
-    const nowMs = Date.now();
-    let cursor: number | null = 0;
-    let more = true;
-    for (let piece = 0; more && piece < SWEEP_PIECES_MAX; piece++) {
-      const effectsLeft = executor.sweep(nowMs);
-      if (cursor !== null) cursor = ledger.sweep(cursor, nowMs);
-      more = effectsLeft || cursor !== null;
-      // Each piece is a turn of its own: commands do not wait for the broom.
-      await scheduler.wait(0);
-    }
-    if (more || this.#writer.hasWork) this.#planAlarm(CONTINUE_ALARM_MS);
-    else if (ledger.kept > 0) this.#planAlarm(SWEEP_ALARM_MS);
+    this.#alarms.rang();
+    this.#goOn();
+    await this.#alarms.sweep();
+    this.#planToGoOn();
   }
 
-  /** A command is queued and on disk: work on it, see to it that work goes on after a restart, and tell its state. */
-  #accepted(sequence: number): CommandView {
-    void this.#writer.start();
+  /** Places may have come free: they go to who waits for them, and then to what was deferred. */
+  #madeRoom(): void {
+    this.#admission.admitWaiting();
+    backfill(this.#parts);
+  }
+
+  /** Goes on with all that may go on now, and sees to it that the rest does later, also after a restart. */
+  #goOn(): void {
+    this.#expiry.run(Date.now());
+    this.#madeRoom();
+    this.#works.start();
+    this.#planToGoOn();
+  }
+
+  #planToGoOn(): void {
+    const nowMs = Date.now();
+    this.#expiry.plan(nowMs);
+    const wakeInMs = this.#works.wakeInMs(nowMs);
+    const deadlineMs = this.#parts.deadlines.nextMs();
+    if (wakeInMs !== null) this.#alarms.plan(wakeInMs);
+    else if (deadlineMs !== null) this.#alarms.plan(Math.max(0, deadlineMs - nowMs));
+  }
+
+  /** A command is on disk and has its place: work on it, see to it that work goes on after a restart, tell its state. */
+  #accepted(sequence: number, submission: Submission, deferred: boolean): Submitted {
+    this.#works.start();
+    const row = this.#written(sequence);
+    this.#planToGoOn();
+    if (row.finishedAtMs !== null) this.#alarms.planSweep();
+    const command = this.#views.of(row);
+    this.#door.accepted(submission, command, deferred);
+    const latenciesMs = this.#parts.latencies.take(row.tenant);
+    return { kind: "accepted", command, deferred, health: this.#admission.health(Date.now()), latenciesMs };
+  }
+
+  #written(sequence: number): CommandRow {
     const row = this.#parts.store.get(sequence);
     if (row === null) throw new Error(`accepted command ${sequence} has no row`);
-    this.#planAlarm(row.finishedAtMs === null ? CONTINUE_ALARM_MS : SWEEP_ALARM_MS);
-    return this.#view(row);
+    return row;
   }
+}
 
-  #deadRow(commandId: string): CommandRow | null {
-    const sequence = this.#parts.keys.parse(commandId);
-    return sequence !== null && this.#parts.dead.has(sequence) ? this.#parts.store.get(sequence) : null;
-  }
-
-  #own(tenant: string, commandId: string): CommandRow | null {
-    const sequence = this.#parts.keys.parse(commandId);
-    const row = sequence === null ? null : this.#parts.store.get(sequence);
-    return row?.tenant === tenant ? row : null;
-  }
-
-  #view(row: CommandRow): CommandView {
-    const { queue, pace, settings, keys } = this.#parts;
-    const commandId = keys.format(row.sequence);
-    const ahead = row.finishedAtMs === null ? queue.aheadOf(row.sequence) : null;
-    if (ahead === null) return viewOf(row, commandId, null);
-    const waitSeconds = settings.paused
-      ? RETRY_AFTER_UNKNOWN_SECONDS
-      : estimatedWaitSeconds(ahead, pace.perSecond(Date.now()));
-    return viewOf(row, commandId, { ahead, waitSeconds });
-  }
-
-  /** Sets the alarm unless one comes as soon. Each is a row, so a backlog sets one and not one per command. */
-  #planAlarm(inMs: number): void {
-    const atMs = Date.now() + inMs;
-    if (this.#alarmAtMs !== null && this.#alarmAtMs <= atMs) return;
-    this.#alarmAtMs = atMs;
-    // When it cannot be set the object is at its end, and the next one plans its own.
-    this.ctx.storage.setAlarm(atMs).catch(() => undefined);
-  }
+/** What stands behind the queue. */
+function worksOf(parts: EngineParts, madeRoom: () => void): Works {
+  const { config, line, backoff } = parts;
+  if (line === null) return new Writer(parts, madeRoom);
+  const executor = new UpstreamExecutor({
+    url: config.UPSTREAM_URL,
+    routes: config.UPSTREAM_ROUTES,
+    timeoutMs: config.UPSTREAM_TIMEOUT_MS,
+    responseBytesMax: config.UPSTREAM_RESPONSE_BYTES_MAX,
+    authorization: config.UPSTREAM_AUTHORIZATION,
+  });
+  return new Dispatcher(parts, line, executor, backoff, madeRoom);
 }

@@ -1,6 +1,5 @@
 import type { CommandError, CommandState, EndState } from "../core/command.ts";
 import { END_STATES } from "../core/command.ts";
-import { INTENTS, type Intent } from "../core/intents.ts";
 import type { JsonObject } from "../core/json.ts";
 
 /** A command's row: what is written of it, and what is read, checked. */
@@ -8,18 +7,22 @@ import type { JsonObject } from "../core/json.ts";
 export interface NewCommand {
   readonly sequence: number;
   readonly tenant: string;
-  readonly intent: Intent;
+  readonly intent: string;
   readonly payload: string;
   readonly bytes: number;
   readonly weight: number;
   readonly acceptedAtMs: number;
+  /** After this it need not begin; null: it may always. */
+  readonly deadlineAtMs: number | null;
+  /** Those of the caller's headers that go with it. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A command's row. */
 export interface CommandRow {
   readonly sequence: number;
   readonly tenant: string;
-  readonly intent: Intent;
+  readonly intent: string;
   readonly state: CommandState;
   /** Of the body. */
   readonly bytes: number;
@@ -33,6 +36,13 @@ export interface CommandRow {
   readonly acceptedAtMs: number;
   readonly startedAtMs: number | null;
   readonly finishedAtMs: number | null;
+}
+
+/** A row of a command that has not ended, as a restart needs it. */
+export interface WaitingRow extends CommandRow {
+  readonly deadlineAtMs: number | null;
+  /** It has been tried before, and is not tried again before this. */
+  readonly notBeforeMs: number | null;
 }
 
 export type RawRow = {
@@ -51,7 +61,9 @@ export type RawRow = {
   finished_at: number | null;
 };
 
-/** The columns of {@link RawRow}: all but the body. */
+export type RawWaitingRow = RawRow & { deadline_at: number | null; not_before: number | null };
+
+/** The columns of {@link RawRow}: all but the body, and what stands behind it. */
 export const COLUMNS =
   "sequence, tenant, intent, state, bytes, weight, kept_bytes, attempts, result, error, accepted_at, started_at, finished_at";
 
@@ -70,13 +82,12 @@ export interface EndTimes {
 
 /** A row as the rest of the code may rely on it. A bad one is a bug or a foreign hand, and stops the object. */
 export function checkedRow(row: RawRow): CommandRow {
-  const intent = INTENTS.find((known) => known === row.intent);
   const state = (["queued", "running", ...END_STATES] as const).find((known) => known === row.state);
-  if (intent === undefined || state === undefined) throw new Error(`commands row ${row.sequence} is not readable`);
+  if (state === undefined) throw new Error(`commands row ${row.sequence} is not readable`);
   return {
     sequence: row.sequence,
     tenant: row.tenant,
-    intent,
+    intent: row.intent,
     state,
     bytes: row.bytes,
     weight: row.weight,
@@ -88,4 +99,8 @@ export function checkedRow(row: RawRow): CommandRow {
     startedAtMs: row.started_at,
     finishedAtMs: row.finished_at,
   };
+}
+
+export function checkedWaitingRow(row: RawWaitingRow): WaitingRow {
+  return { ...checkedRow(row), deadlineAtMs: row.deadline_at, notBeforeMs: row.not_before };
 }

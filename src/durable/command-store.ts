@@ -1,13 +1,16 @@
-import { addEnd, END_STATES, NO_ENDS } from "../core/command.ts";
+import { addEnd, type CommandError, END_STATES, NO_ENDS } from "../core/command.ts";
 import type { JsonObject } from "../core/json.ts";
 import {
   COLUMNS,
   type CommandEnd,
   type CommandRow,
   checkedRow,
+  checkedWaitingRow,
   type EndTimes,
   type NewCommand,
   type RawRow,
+  type RawWaitingRow,
+  type WaitingRow,
 } from "./command-row.ts";
 import type { Tally } from "./engine-state.ts";
 
@@ -40,6 +43,18 @@ export const COMMAND_SCHEMA: readonly string[] = [
    CREATE TABLE stragglers (sequence INTEGER PRIMARY KEY);
    CREATE TABLE dead_letters (sequence INTEGER PRIMARY KEY);
    CREATE TABLE engine_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`,
+  `ALTER TABLE commands ADD COLUMN deadline_at INTEGER;
+   ALTER TABLE commands ADD COLUMN not_before INTEGER;
+   ALTER TABLE commands ADD COLUMN headers TEXT;
+   CREATE TABLE deferred (sequence INTEGER PRIMARY KEY);
+   CREATE TABLE idempotency_keys (
+     tenant TEXT NOT NULL,
+     key TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     used_at INTEGER NOT NULL,
+     answer TEXT NOT NULL,
+     PRIMARY KEY (tenant, key)
+   ) WITHOUT ROWID;`,
 ];
 
 export class CommandStore {
@@ -51,8 +66,8 @@ export class CommandStore {
 
   insert(command: NewCommand): void {
     this.#sql.exec(
-      `INSERT INTO commands (sequence, tenant, intent, bytes, weight, payload, state, accepted_at)
-       VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)`,
+      `INSERT INTO commands (sequence, tenant, intent, bytes, weight, payload, state, accepted_at, deadline_at, headers)
+       VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)`,
       command.sequence,
       command.tenant,
       command.intent,
@@ -60,6 +75,8 @@ export class CommandStore {
       command.weight,
       command.payload,
       command.acceptedAtMs,
+      command.deadlineAtMs,
+      Object.keys(command.headers).length === 0 ? null : JSON.stringify(command.headers),
     );
   }
 
@@ -72,6 +89,34 @@ export class CommandStore {
   payload(sequence: number): JsonObject {
     const row = this.#sql.exec<{ payload: string }>("SELECT payload FROM commands WHERE sequence = ?", sequence).one();
     return JSON.parse(row.payload);
+  }
+
+  /** The headers that go with a command that has not ended. */
+  headers(sequence: number): Record<string, string> {
+    const row = this.#sql
+      .exec<{ headers: string | null }>("SELECT headers FROM commands WHERE sequence = ?", sequence)
+      .one();
+    return JSON.parse(row.headers ?? "{}");
+  }
+
+  /** An attempt is about to be made. */
+  begin(sequence: number, nowMs: number): void {
+    this.#sql.exec(
+      "UPDATE commands SET state = 'running', started_at = coalesce(started_at, ?) WHERE sequence = ?",
+      nowMs,
+      sequence,
+    );
+  }
+
+  /** An attempt has not ended the command: it waits for another, not before `notBeforeMs`. */
+  again(sequence: number, attempts: number, notBeforeMs: number, error: CommandError | null): void {
+    this.#sql.exec(
+      "UPDATE commands SET state = 'queued', attempts = ?, not_before = ?, error = coalesce(?, error) WHERE sequence = ?",
+      attempts,
+      notBeforeMs,
+      error && JSON.stringify(error),
+      sequence,
+    );
   }
 
   /**
@@ -104,16 +149,21 @@ export class CommandStore {
     this.#sql.exec("UPDATE commands SET attempts = ? WHERE sequence = ?", attempts, sequence);
   }
 
-  /** What waits after a restart: not ended and not below the mark, and the stragglers below it. In order of arrival. */
-  waiting(mark: number): CommandRow[] {
+  /**
+   * What waits after a restart: not ended and not below the mark, and the stragglers below it; what is deferred does
+   * not wait yet. In order of arrival.
+   */
+  waiting(mark: number): WaitingRow[] {
+    const columns = `${COLUMNS}, deadline_at, not_before`;
     return this.#sql
-      .exec<RawRow>(
-        `SELECT ${COLUMNS} FROM commands WHERE sequence >= ? AND state IN ('queued', 'running')
-         UNION ALL SELECT ${COLUMNS} FROM commands WHERE sequence IN (SELECT sequence FROM stragglers) ORDER BY 1`,
+      .exec<RawWaitingRow>(
+        `SELECT ${columns} FROM commands WHERE sequence >= ? AND state IN ('queued', 'running')
+           AND sequence NOT IN (SELECT sequence FROM deferred)
+         UNION ALL SELECT ${columns} FROM commands WHERE sequence IN (SELECT sequence FROM stragglers) ORDER BY 1`,
         mark,
       )
       .toArray()
-      .map(checkedRow);
+      .map(checkedWaitingRow);
   }
 
   /** How the commands with from ≤ sequence < to ended. */

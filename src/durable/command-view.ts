@@ -1,12 +1,15 @@
 import type { CommandView } from "../core/command.ts";
 import type { CommandRow } from "./command-row.ts";
 
+/** Where a command waits in line. */
+export interface Position {
+  /** Commands that go before it. */
+  readonly ahead: number;
+  readonly waitSeconds: number;
+}
+
 /** A command's row as callers see it: ISO times, absent members where there is nothing to say. */
-export function viewOf(
-  row: CommandRow,
-  commandId: string,
-  position: { readonly ahead: number; readonly waitSeconds: number } | null,
-): CommandView {
+export function viewOf(row: CommandRow, commandId: string, position: Position | null): CommandView {
   return {
     commandId,
     intent: row.intent,

@@ -31,12 +31,12 @@ export class DeadLetters {
     this.#sql.exec("UPDATE commands SET payload = NULL WHERE sequence = ?", sequence);
   }
 
-  /** A dead command waits again, under its own id and with its attempts counted from 0. */
+  /** A dead command waits again, under its own id, with its attempts counted from 0, and however late it is. */
   revive(sequence: number): void {
     this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
     this.#sql.exec(
       `UPDATE commands SET state = 'queued', attempts = 0, error = NULL, started_at = NULL, finished_at = NULL,
-         kept_bytes = 0
+         not_before = NULL, deadline_at = NULL, kept_bytes = 0
        WHERE sequence = ?`,
       sequence,
     );

@@ -1,4 +1,7 @@
 import { type Config, configOf } from "../config.ts";
+import type { Backoff } from "../core/backoff.ts";
+import { Deadlines } from "../core/deadlines.ts";
+import { Retries } from "../core/delivery/retries.ts";
 import { FlowControl } from "../core/flow-control/flow-control.ts";
 import {
   changeFlow,
@@ -10,18 +13,23 @@ import {
 import { isCritical } from "../core/intents.ts";
 import { Pace } from "../core/pace.ts";
 import { CommandQueue, type QueueBounds, type QueueEntry } from "../core/queue.ts";
+import { ReturnTimes } from "../core/return-times.ts";
 import { EmbeddedExecutor } from "../executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../executor/embedded/schema.ts";
-import type { TransactionalExecutor } from "../executor/port.ts";
-import type { CommandRow } from "./command-row.ts";
+import type { WaitingRow } from "./command-row.ts";
 import { COMMAND_SCHEMA, CommandStore } from "./command-store.ts";
 import { DeadLetters } from "./dead-letters.ts";
+import { Deferred } from "./deferred.ts";
 import { EndWaits } from "./end-waits.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
+import { Estimates } from "./estimates.ts";
 import { InFlight } from "./in-flight.ts";
 import { Latencies } from "./latencies.ts";
 import { Ledger } from "./ledger.ts";
+import { RefusalCounts } from "./refusals.ts";
 import { applySchema } from "./schema.ts";
+import { UpstreamLine } from "./upstream-line.ts";
+import { UsedKeys } from "./used-keys.ts";
 
 /** What the engine object is made of: built once per life of the object, from its storage alone. */
 export class EngineParts {
@@ -31,16 +39,28 @@ export class EngineParts {
   readonly config: Config;
   readonly store: CommandStore;
   readonly dead: DeadLetters;
+  readonly deferred: Deferred;
   readonly ledger: Ledger;
   readonly keys: ReservedKeys;
-  readonly executor: TransactionalExecutor;
+  readonly usedKeys: UsedKeys;
+  readonly embedded: EmbeddedExecutor;
   readonly queue: CommandQueue;
+  /** Commands that an attempt is being made for, by sequence. */
+  readonly running = new Map<number, QueueEntry>();
+  readonly retries = new Retries();
+  readonly deadlines = new Deadlines();
+  /** Of attempts at the upstream. */
+  readonly backoff: Backoff;
+  /** The way to the upstream; null: the embedded engine stands behind the queue. */
+  readonly line: UpstreamLine | null;
+  readonly estimates: Estimates;
   readonly waits = new EndWaits();
   readonly pace: Pace;
   readonly flow: FlowControl;
   readonly inFlight = new InFlight();
   readonly latencies = new Latencies();
-  readonly #state: EngineState;
+  readonly refusals = new RefusalCounts();
+  readonly state: EngineState;
   #settings: EngineSettings;
   #flowSettings: FlowSettings;
 
@@ -51,22 +71,29 @@ export class EngineParts {
     this.storage = ctx.storage;
     this.restart = (why) => ctx.abort(why);
     this.config = configOf(env);
-    this.#state = new EngineState(sql);
-    this.#settings = this.#state.settings();
+    this.state = new EngineState(sql);
+    this.#settings = this.state.settings();
     const keepMs = this.config.FINISHED_KEEP_HOURS * 3_600_000;
     this.store = new CommandStore(sql);
     this.dead = new DeadLetters(sql);
+    this.deferred = new Deferred(sql);
+    this.usedKeys = new UsedKeys(sql, this.config.IDEMPOTENCY_KEEP_HOURS * 3_600_000);
     const kept = { keepMs, keepCount: this.config.FINISHED_KEEP_MAX, keepBytes: this.config.FINISHED_KEEP_BYTES };
-    this.ledger = new Ledger(this.store, this.dead, this.#state, kept, (from, count) =>
-      this.queue.oldestSequences(from, count),
+    this.ledger = new Ledger(this.store, this.dead, this.state, kept, (from, count) =>
+      this.#oldestSequences(from, count),
     );
-    this.keys = this.#state.keySource(partitionOf(ctx.id.name));
-    this.executor = new EmbeddedExecutor(sql, this.keys, keepMs);
+    this.keys = this.state.keySource(partitionOf(ctx.id.name));
+    this.embedded = new EmbeddedExecutor(sql, this.keys, keepMs);
     this.#flowSettings = flowInForce(this.config.flow, this.#settings.flow);
     this.queue = new CommandQueue(this.#bounds());
     this.flow = new FlowControl(flowConfigOf(this.#flowSettings), nowMs, Math.random());
     this.pace = new Pace(nowMs);
-    for (const row of this.ledger.recover()) this.queue.restore(entryOf(row));
+    this.backoff = { baseMs: this.config.RETRY_BASE_MS, maxMs: this.config.RETRY_MAX_MS };
+    const { executor, RETRY_AFTER: formula } = this.config;
+    this.line = executor === "embedded" ? null : new UpstreamLine(this.state, this.config, this.backoff, nowMs);
+    this.estimates = new Estimates(formula, this.pace, this.line, new ReturnTimes(), () => this.#settings.paused);
+    for (const row of this.ledger.recover(this.deferred.size)) this.#restore(row, nowMs);
+    for (const row of this.deferred.withDeadline()) this.expect(row);
   }
 
   get settings(): EngineSettings {
@@ -102,13 +129,46 @@ export class EngineParts {
     return this.queue.depth + this.queue.criticalDepth;
   }
 
+  /** Commands that are waiting, running, or between two attempts: what a limit on them counts. */
+  get inFlightCount(): number {
+    return this.waiting + this.running.size + this.retries.size;
+  }
+
+  /** A command that has not begun may come too late. */
+  expect({ sequence, deadlineAtMs }: Pick<QueueEntry, "sequence" | "deadlineAtMs">): void {
+    if (deadlineAtMs !== null) this.deadlines.add(sequence, deadlineAtMs);
+  }
+
+  /** A command's row as the queue holds it. */
+  entryOf({ sequence, tenant, bytes, weight, intent, acceptedAtMs, deadlineAtMs }: WaitingRow): QueueEntry {
+    const critical = isCritical(this.config.intents, intent);
+    return { sequence, tenant, bytes, weight, critical, acceptedAtMs, deadlineAtMs };
+  }
+
   /** How many ordinary commands may be waiting at all: what is in flight is limited too, and waits here for the most. */
   get places(): number {
     return Math.min(this.queue.bounds.count, this.flow.limit ?? Number.POSITIVE_INFINITY);
   }
 
+  /** A command of an earlier life: one that was being tried, or was tried before, goes on where it was. */
+  #restore(row: WaitingRow, nowMs: number): void {
+    const entry = this.entryOf(row);
+    const tried = row.state === "running" || row.notBeforeMs !== null;
+    if (tried && this.config.executor === "upstream") this.retries.add(entry, row.notBeforeMs ?? nowMs);
+    else this.queue.restore(entry);
+    this.expect(entry);
+  }
+
+  #oldestSequences(from: number, count: number): number[] {
+    const all = [...this.queue.sequences(), ...this.running.keys(), ...this.retries.sequences()];
+    return all
+      .filter((sequence) => sequence >= from)
+      .sort((a, b) => a - b)
+      .slice(0, count);
+  }
+
   #saveSettings(settings: EngineSettings): void {
-    this.#state.saveSettings(settings);
+    this.state.saveSettings(settings);
     this.#settings = settings;
   }
 
@@ -126,12 +186,6 @@ function flowInForce(deployed: FlowSettings, changed: FlowChange | undefined): F
   if (checked.ok) return checked.settings;
   console.warn(JSON.stringify({ event: "flow_change_dropped", faults: checked.faults }));
   return deployed;
-}
-
-/** A command's row as the queue holds it. */
-export function entryOf(row: CommandRow): QueueEntry {
-  const { sequence, tenant, bytes, weight, acceptedAtMs } = row;
-  return { sequence, tenant, bytes, weight, critical: isCritical(row.intent), acceptedAtMs };
 }
 
 /** Objects are named `engine:<partition>` in stubs.ts. */

@@ -1,4 +1,6 @@
+import type { Bucket } from "../core/bucket.ts";
 import { addEnd, END_STATES, type EndCounts, NO_ENDS } from "../core/command.ts";
+import type { Circuit } from "../core/delivery/circuit.ts";
 import type { FlowChange } from "../core/flow-control/settings.ts";
 import { formatKey, type KeySource, parseKey } from "../core/keys.ts";
 
@@ -44,6 +46,13 @@ export interface Mark {
 
 const FIRST_MARK: Mark = { sequence: 1, below: { ends: NO_ENDS, bytes: 0 }, cleared: 0, clearedBytes: 0 };
 
+/** What is known of the upstream: what a later life must not have to find out again. */
+export interface UpstreamState {
+  readonly circuit: Circuit;
+  /** Charged ahead; absent: no quota. */
+  readonly quota?: Bucket;
+}
+
 export class EngineState {
   readonly #sql: SqlStorage;
 
@@ -65,6 +74,14 @@ export class EngineState {
 
   saveMark(mark: Mark): void {
     this.#write("mark", mark);
+  }
+
+  upstream(): UpstreamState | null {
+    return this.#read<UpstreamState>("upstream");
+  }
+
+  saveUpstream(upstream: UpstreamState): void {
+    this.#write("upstream", upstream);
   }
 
   /**

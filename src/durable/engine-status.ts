@@ -1,10 +1,15 @@
 import type { EngineParts } from "./engine-parts.ts";
+import type { UpstreamStatus } from "./upstream-line.ts";
 
 /** What `GET /v1/queue` shows of one engine object. */
 export interface EngineStatus {
   readonly depth: number;
   readonly criticalDepth: number;
   readonly running: number;
+  /** Between two attempts at an upstream. */
+  readonly retrying: number;
+  /** Saved with no work planned. */
+  readonly deferred: number;
   readonly inFlight: number;
   readonly bound: number;
   readonly depthPercent: number;
@@ -14,6 +19,8 @@ export interface EngineStatus {
   readonly pacePerSecond: number | null;
   readonly peakDepth: number;
   readonly paused: boolean;
+  /** How the upstream stands, where there is one. */
+  readonly upstream?: UpstreamStatus;
   /** What limits the commands in flight, and to how many now; null where nothing does. */
   readonly limit: { readonly algorithm: string; readonly value: number | null };
   /** Ends are exact over restarts; refusals count from the object's start. */
@@ -28,8 +35,9 @@ export interface EngineStatus {
   };
 }
 
-export function statusOf(parts: EngineParts, refused: Readonly<Record<string, number>>, nowMs: number): EngineStatus {
+export function statusOf(parts: EngineParts, nowMs: number): EngineStatus {
   const { depth, criticalDepth, peakDepth, bounds } = parts.queue;
+  const { deferred, retries, running, line } = parts;
   const oldest = parts.queue.oldestAcceptedAtMs();
   const pace = parts.pace.perSecond(nowMs);
   const { succeeded: completed, ...otherEnds } = parts.ledger.ends;
@@ -37,8 +45,10 @@ export function statusOf(parts: EngineParts, refused: Readonly<Record<string, nu
     depth,
     criticalDepth,
     // The embedded executor starts and ends a command within one event, so none is ever seen running.
-    running: 0,
-    inFlight: depth + criticalDepth,
+    running: running.size,
+    retrying: retries.size,
+    deferred: deferred.size,
+    inFlight: parts.inFlightCount + deferred.size,
     bound: bounds.count,
     depthPercent: round(100 * (depth / bounds.count), 1),
     oldestWaitSeconds: oldest === null ? 0 : round(Math.max(0, nowMs - oldest) / 1000, 1),
@@ -46,8 +56,9 @@ export function statusOf(parts: EngineParts, refused: Readonly<Record<string, nu
     pacePerSecond: pace === null ? null : round(pace, 2),
     peakDepth,
     paused: parts.settings.paused,
+    ...(line && { upstream: line.status(nowMs) }),
     limit: { algorithm: parts.flowSettings.algorithm, value: parts.flow.limit },
-    counters: { accepted: parts.ledger.accepted, completed, ...otherEnds, refused },
+    counters: { accepted: parts.ledger.accepted, completed, ...otherEnds, refused: parts.refusals.all() },
   };
 }
 
@@ -69,6 +80,8 @@ function addTwo(a: EngineStatus, b: EngineStatus): EngineStatus {
     depth,
     criticalDepth: a.criticalDepth + b.criticalDepth,
     running: a.running + b.running,
+    retrying: a.retrying + b.retrying,
+    deferred: a.deferred + b.deferred,
     inFlight: a.inFlight + b.inFlight,
     bound,
     depthPercent: round(100 * (depth / bound), 1),
@@ -77,6 +90,7 @@ function addTwo(a: EngineStatus, b: EngineStatus): EngineStatus {
     pacePerSecond: addKnown(a.pacePerSecond, b.pacePerSecond),
     peakDepth: a.peakDepth + b.peakDepth,
     paused: a.paused || b.paused,
+    ...(a.upstream && b.upstream && { upstream: slower(a.upstream, b.upstream) }),
     limit: { algorithm: a.limit.algorithm, value: addKnown(a.limit.value, b.limit.value) },
     counters: {
       accepted: a.counters.accepted + b.counters.accepted,
@@ -88,6 +102,13 @@ function addTwo(a: EngineStatus, b: EngineStatus): EngineStatus {
       refused: addCounts(a.counters.refused, b.counters.refused),
     },
   };
+}
+
+/** Each partition asks the upstream for itself; the one that waits longest is shown. */
+function slower(a: UpstreamStatus, b: UpstreamStatus): UpstreamStatus {
+  const order = ["delivering", "probing", "waiting"];
+  if (a.state !== b.state) return order.indexOf(a.state) > order.indexOf(b.state) ? a : b;
+  return (a.resumesInSeconds ?? 0) >= (b.resumesInSeconds ?? 0) ? a : b;
 }
 
 function addKnown(a: number | null, b: number | null): number | null {

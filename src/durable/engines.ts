@@ -9,6 +9,7 @@ import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
 import { addStatus, type EngineStatus } from "./engine-status.ts";
 import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
+import type { DeadLetter } from "./views.ts";
 
 /**
  * Calls of the engine objects: which partition a command belongs to, what all partitions say together, and what it
@@ -28,6 +29,8 @@ const KEY_MEMBERS = ["jobKey", "incidentKey", "processInstanceKey"] as const;
 /** The partition that a command goes to: that of the key it is about, else its tenant's own. */
 export function partitionFor(config: Config, tenant: string, payload: JsonObject): number {
   const own = partitionOf(tenant, config.ENGINE_PARTITIONS);
+  // Keys in commands for an upstream are the upstream's.
+  if (config.executor === "upstream") return own;
   const keys = KEY_MEMBERS.flatMap((member) => payload[member] ?? []);
   const named = keys.flatMap((key) => (typeof key === "string" ? (parseKey(key)?.partition ?? []) : []));
   return named.find((partition) => partition < config.ENGINE_PARTITIONS) ?? own;
@@ -37,41 +40,69 @@ export function partitionFor(config: Config, tenant: string, payload: JsonObject
  * Hands a command to its engine. An engine that does not answer is a full one: 503 with a time to come back, and never
  * a second try from here, since the first may have been taken.
  *
- * @param signal aborts when the caller hangs up; a submission that still waits for room then leaves the line
- * @param afterwards keeps a task alive past the answer
+ * @param hangUp aborts when the caller hangs up; a submission that still waits for room then leaves the line
  */
 export async function submitCommand(
   env: Env,
   partition: number,
   submission: Submission,
-  signal: AbortSignal,
-  afterwards: (task: Promise<unknown>) => void,
+  hangUp: HangUp,
 ): Promise<Submitted | { kind: "refused"; problem: Problem; health: null; overShare: false }> {
   const engine = engineOf(env, partition);
-  const abandon = () => afterwards(engine.abandon(submission.token).catch(() => undefined));
+  try {
+    return await whileCallerWaits(engine, submission.token, hangUp, () => engine.submit(submission));
+  } catch (error) {
+    if (!(error instanceof ObjectUnreachable)) throw error;
+    return { kind: "refused", problem: ENGINE_SILENT, health: null, overShare: false };
+  }
+}
+
+/** How a route hears that its caller has gone, and keeps a task alive past the answer. */
+export interface HangUp {
+  readonly signal: AbortSignal;
+  readonly afterwards: (task: Promise<unknown>) => void;
+}
+
+/** Calls an engine that may take its time; a caller that goes meanwhile leaves nothing behind there. */
+async function whileCallerWaits<T>(
+  engine: Calls<CommandEngine>,
+  token: string,
+  { signal, afterwards }: HangUp,
+  call: () => Promise<T>,
+): Promise<T> {
+  const abandon = () => afterwards(engine.abandon(token).catch(() => undefined));
   signal.addEventListener("abort", abandon);
   try {
     // Who left before this has no event to come.
     signal.throwIfAborted();
-    return await engine.submit(submission);
-  } catch (error) {
-    if (!(error instanceof ObjectUnreachable)) throw error;
-    return { kind: "refused", problem: ENGINE_SILENT, health: null, overShare: false };
+    return await call();
   } finally {
     signal.removeEventListener("abort", abandon);
   }
 }
 
-/** A tenant's command after at most `waitMs` for its end; null for what is not its own. */
+/**
+ * A tenant's command after at most `waitMs` for its end; null for what is not its own.
+ *
+ * @param key the caller's own name for it, when this is what its first request is answered with
+ */
 export async function readCommand(
   env: Env,
   config: Config,
   tenant: string,
   commandId: string,
   waitMs: number,
+  hangUp: HangUp,
+  key: string | null = null,
 ): Promise<CommandView | null> {
   const engine = holderOf(env, config, commandId);
-  return engine && (await engine.command(tenant, commandId, waitMs));
+  if (engine === null) return null;
+  const token = crypto.randomUUID();
+  return await whileCallerWaits(engine, token, hangUp, () =>
+    key === null
+      ? engine.command(tenant, commandId, waitMs, token)
+      : engine.firstAnswer(tenant, commandId, waitMs, token, key),
+  );
 }
 
 export async function cancelCommand(env: Env, config: Config, tenant: string, commandId: string): Promise<Cancelled> {
@@ -106,9 +137,9 @@ export async function listDeadLetters(
   config: Config,
   limit: number,
   after: string | null,
-): Promise<CommandView[]> {
+): Promise<DeadLetter[]> {
   const from = after === null ? 0 : (parseKey(after)?.partition ?? 0);
-  const found: CommandView[] = [];
+  const found: DeadLetter[] = [];
   for (const [partition, engine] of allEngines(env, config).entries()) {
     if (partition < from || found.length >= limit) continue;
     found.push(...(await engine.deadLetters(limit - found.length, partition === from ? after : null)));

@@ -1,5 +1,5 @@
 import { addEnd, type EndCounts, type EndState, totalEnds } from "../core/command.ts";
-import type { CommandEnd, CommandRow, EndTimes, NewCommand } from "./command-row.ts";
+import type { CommandEnd, CommandRow, EndTimes, NewCommand, WaitingRow } from "./command-row.ts";
 import type { CommandStore } from "./command-store.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import { addTallies, type EngineState, type Mark, type Tally } from "./engine-state.ts";
@@ -26,7 +26,7 @@ export interface LedgerBounds {
   readonly keepBytes: number;
 }
 
-/** The lowest sequences at or above `from` that have not ended, at most `count`, in order. */
+/** The lowest sequences at or above `from` that have not ended and are not deferred, at most `count`, in order. */
 export type Waiting = (from: number, count: number) => readonly number[];
 
 export class Ledger {
@@ -66,10 +66,14 @@ export class Ledger {
     return totalEnds(this.#total.ends) - this.#mark.cleared;
   }
 
-  /** What was accepted by an earlier life of the object and has not ended; counted as accepted. */
-  recover(): CommandRow[] {
+  /**
+   * What was accepted by an earlier life of the object and has not ended; counted as accepted.
+   *
+   * @param deferred how many more are saved with no work planned
+   */
+  recover(deferred: number): WaitingRow[] {
     const rows = this.#store.waiting(this.#mark.sequence);
-    this.#accepted += rows.length;
+    this.#accepted += rows.length + deferred;
     return rows;
   }
 
@@ -83,6 +87,11 @@ export class Ledger {
     const bytes = this.#store.end(sequence, end, times);
     this.#count(sequence, end.state, { by: 1, bytes });
     if (sequence < this.#mark.sequence) this.#store.removeStraggler(sequence);
+  }
+
+  /** A deferred command waits for its turn from now on: the mark may have passed it. */
+  plan(sequence: number): void {
+    if (sequence < this.#mark.sequence) this.#store.addStraggler(sequence);
   }
 
   /** A dead command waits again. */

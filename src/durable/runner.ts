@@ -19,7 +19,7 @@ export interface RunnerParts {
   readonly store: CommandStore;
   readonly ledger: Ledger;
   readonly keys: ReservedKeys;
-  readonly executor: TransactionalExecutor;
+  readonly embedded: TransactionalExecutor;
 }
 
 /** What became of a run: the command has ended, or it waits for another try. */
@@ -32,7 +32,7 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
   try {
     parts.storage.transactionSync(() => {
       const command = { id: parts.keys.format(entry.sequence), tenant: row.tenant, intent: row.intent };
-      const outcome = parts.executor.execute({ ...command, payload: parts.store.payload(entry.sequence) }, nowMs);
+      const outcome = parts.embedded.execute({ ...command, payload: parts.store.payload(entry.sequence) }, nowMs);
       parts.ledger.end(entry.sequence, endOf(outcome), times);
     });
     return "ended";

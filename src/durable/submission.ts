@@ -1,14 +1,13 @@
 import type { CommandView } from "../core/command.ts";
 import type { EngineHealth } from "../core/depth-gate.ts";
 import type { Asker } from "../core/fair-share.ts";
-import type { Intent } from "../core/intents.ts";
 import type { Problem } from "../core/problem.ts";
 
 /** What passes between the edge and the engine's door: a command, and what became of it. */
 
 export interface Submission {
   readonly tenant: string;
-  readonly intent: Intent;
+  readonly intent: string;
   /** The payload as JSON text, already checked. */
   readonly payload: string;
   /** Its size in UTF-8. */
@@ -17,18 +16,51 @@ export interface Submission {
   readonly weight: number;
   /** Names this call while it waits for room, so that its caller can leave the line. */
   readonly token: string;
+  /** After so many milliseconds it need not begin any more; null: it may always. */
+  readonly deadlineMs: number | null;
+  /** Those of the caller's headers that go with it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The caller's own name for it; null: it has none. */
+  readonly idempotency: KeyUse | null;
+  /** How long the caller would wait for its end, in milliseconds. */
+  readonly waitMs: number;
   /** Tenants that the same isolate has refused since it last called: they want places, and have not been seen here. */
-  readonly wanting?: readonly Asker[];
+  readonly wanting?: readonly Wanting[];
 }
+
+/** A tenant that was refused at the edge, and how often. */
+export interface Wanting extends Asker {
+  readonly refused: number;
+}
+
+/** A caller's own name for a command, as it comes with it (`Idempotency-Key`). */
+export interface KeyUse {
+  readonly key: string;
+  /** Of the whole body. */
+  readonly fingerprint: string;
+}
+
+/** What the first request of a key was told: enough to say the same again, word for word. */
+export type FirstAnswer =
+  | ({ readonly told: "accepted" | "deferred" } & Acceptance)
+  /** It had ended within the caller's wait. */
+  | { readonly told: "ended"; readonly command: CommandView };
+
+/** What an accepted command's caller is told at once. */
+export type Acceptance = Pick<CommandView, "commandId" | "state" | "queuedAhead" | "estimatedWaitSeconds">;
 
 export type Submitted =
   | {
       readonly kind: "accepted";
       readonly command: CommandView;
+      /** Saved with no work planned: there was no room. */
+      readonly deferred: boolean;
       readonly health: EngineHealth;
       /** How long commands of this tenant took that ended before, for its limiter; mostly empty. */
       readonly latenciesMs: readonly number[];
     }
+  /** The caller has sent this before. */
+  | { readonly kind: "repeated"; readonly answer: FirstAnswer; readonly health: EngineHealth }
   | {
       readonly kind: "refused";
       readonly problem: Problem;

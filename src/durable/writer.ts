@@ -3,6 +3,7 @@ import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { runCommand } from "./runner.ts";
+import { CONTINUE_MS, restartFromDisk, tellEnded, type Works } from "./works.ts";
 
 /**
  * The one writer: runs what waits, in batches, until nothing waits or an operator pauses it. An idle engine runs a
@@ -12,7 +13,7 @@ import { runCommand } from "./runner.ts";
 /** Commands per turn: other requests get their turn in between, and a turn's writes are one commit. */
 const BATCH_MAX = 64;
 
-export class Writer {
+export class Writer implements Works {
   readonly #parts: EngineParts;
   readonly #madeRoom: () => void;
   readonly #speed: Speed | null;
@@ -25,30 +26,28 @@ export class Writer {
     this.#speed = parts.config.ENGINE_RATE_MAX === 0 ? null : new Speed(parts.config.ENGINE_RATE_MAX, Date.now());
   }
 
-  /** Starts the work unless it is under way. The first batch runs before this returns. */
-  async start(): Promise<void> {
+  /** The first batch runs before this returns. */
+  start(): void {
+    void this.#work();
+  }
+
+  wakeInMs(): number | null {
+    return this.#hasWork ? CONTINUE_MS : null;
+  }
+
+  async #work(): Promise<void> {
     if (this.#runs) return;
     this.#runs = true;
     try {
       for (let restMs = this.#batch(); restMs !== null; restMs = this.#batch()) await scheduler.wait(restMs);
       this.#runs = false;
     } catch (error) {
-      // Memory may no longer say what the disk says. The disk is right: the object starts again from it.
-      console.error(JSON.stringify({ event: "writer_failed", error: String(error) }));
-      this.#restart();
-    }
-  }
-
-  #restart(): void {
-    try {
-      this.#parts.restart("the writer failed");
-    } catch {
-      // Ending the object throws in whoever does it, too.
+      restartFromDisk(this.#parts, error);
     }
   }
 
   /** True while there is work that may go on. */
-  get hasWork(): boolean {
+  get #hasWork(): boolean {
     return !this.#parts.settings.paused && this.#parts.waiting > 0;
   }
 
@@ -58,7 +57,7 @@ export class Writer {
     const nowMs = Date.now();
     let ended = 0;
     let restMs = 0;
-    for (let n = 0; n < BATCH_MAX && this.hasWork; n++) {
+    for (let n = 0; n < BATCH_MAX && this.#hasWork; n++) {
       restMs = this.#speed?.take(nowMs) ?? 0;
       const entry = restMs > 0 ? undefined : queue.take();
       if (entry === undefined) break;
@@ -67,22 +66,14 @@ export class Writer {
     pace.finished(ended, nowMs);
     ledger.settle(nowMs);
     this.#madeRoom();
-    pace.setBusy(this.hasWork, nowMs);
-    return this.hasWork ? restMs : null;
+    pace.setBusy(this.#hasWork, nowMs);
+    return this.#hasWork ? restMs : null;
   }
 
   #run(entry: QueueEntry, nowMs: number): "ended" | "again" {
-    const { queue, waits, flow, inFlight, config, latencies } = this.#parts;
     const run = runCommand(this.#parts, entry, nowMs);
-    if (run === "again") {
-      queue.restore(entry);
-      return run;
-    }
-    const then = inFlight.end(entry.sequence);
-    const tookMs = nowMs - entry.acceptedAtMs;
-    if (then !== null) flow.finished("success", tookMs, then, nowMs, Math.random());
-    if (then !== null && config.ADAPTIVE_TENANT_RATE === "on") latencies.add(entry.tenant, tookMs);
-    waits.ended(entry.sequence);
+    if (run === "again") this.#parts.queue.restore(entry);
+    else tellEnded(this.#parts, entry, "success", nowMs);
     return run;
   }
 }

@@ -1,18 +1,18 @@
-import type { Intent } from "../core/intents.ts";
+import type { AttemptResult } from "../core/delivery/answer.ts";
 import type { JsonObject } from "../core/json.ts";
 
 /**
- * What stands behind the queue. The engine object hands over one command at a time and records what became of it;
- * an executor knows nothing of queues, limits or callers.
+ * What stands behind the queue: one of two. The engine object hands over commands and records what became of them; an
+ * executor knows nothing of queues, limits or callers.
  */
 
-/** A command as an executor sees it: already checked against the executor's payload schema. */
+/** A command as an executor sees it. */
 export interface ExecutableCommand {
   /** The command's public key. */
   readonly id: string;
   /** Whose command it is. An executor touches only what belongs to this tenant. */
   readonly tenant: string;
-  readonly intent: Intent;
+  readonly intent: string;
   readonly payload: JsonObject;
 }
 
@@ -42,4 +42,20 @@ export interface TransactionalExecutor {
    * @returns true when there is more to clear right away
    */
   sweep(nowMs: number): boolean;
+}
+
+export interface DeliverableCommand extends ExecutableCommand {
+  /** 1 for the first attempt that counts. */
+  readonly attempt: number;
+  /** Those of the caller's headers that the deployment lists. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * An executor somewhere else. An attempt may have had its effect whatever comes back, so the id of a command is the same
+ * in all of them: that is what lets the other side do it once.
+ */
+export interface DeliveringExecutor {
+  /** Makes one attempt. Resolves with whatever came back, at the latest at the attempt's deadline; never rejects. */
+  deliver(command: DeliverableCommand): Promise<AttemptResult>;
 }

@@ -1,10 +1,8 @@
-import { type JsonObject, jsonDepth } from "../core/json.ts";
+import { JSON_DEPTH_MAX, jsonDepth } from "../core/json.ts";
 import type { FieldFault, Problem } from "../core/problem.ts";
+import { readBounded } from "../wire/read-bounded.ts";
 
 /** Request bodies: bounded before they are in memory, bounded in depth before they are parsed. */
-
-/** How deeply a body may nest. Far above any real payload, far below what a recursive reader survives. */
-export const JSON_DEPTH_MAX = 64;
 
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
@@ -29,25 +27,6 @@ export async function readJson(request: Request, bytesMax: number): Promise<Read
   } catch {
     return refuse(badBody("the body is not JSON"));
   }
-}
-
-async function readBounded(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<Uint8Array | null> {
-  if (body === null) return new Uint8Array(0);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.byteLength;
-    // Leaving the loop cancels the stream: the rest is never read.
-    if (length > bytesMax) return null;
-    chunks.push(chunk);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | null {
@@ -76,9 +55,4 @@ export function invalidFields(errors: readonly FieldFault[], at: string): Proble
   const named = first === undefined ? "it is not of the right form" : `${first.path || at}: ${first.message}`;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   return { code: "invalid_request", detail: `The ${at} is not valid: ${named}${more}.`, errors };
-}
-
-/** True for `{…}`: what a JSON body of ours always is. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,57 +1,109 @@
 import { type EngineHealth, GATE_INTERVAL_MS, type GateState, gate, heard } from "../core/depth-gate.ts";
 import type { Asker } from "../core/fair-share.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
+import { ReturnTimes } from "../core/return-times.ts";
+import type { Wanting } from "../durable/submission.ts";
 
 /**
  * What this isolate knows and has done by itself. Plain data in module scope: no promise, stub or response may ever be
  * shared between requests.
  */
 
-/** By partition of the engine; there are at most as many as the deployment has. */
-const gateStates = new Map<number, GateState>();
+/** What is known of one partition of the engine. */
+interface Known {
+  gate: GateState | undefined;
+  /** What was told to those who were refused here, so that no two are told the same place. */
+  readonly returnTimes: ReturnTimes;
+  /** Tenants refused here since the engine last heard of it, and how often: they want places there. */
+  readonly wanting: Map<string, Wanting>;
+}
+
+/** There are at most as many as the deployment has partitions. */
+const partitions = new Map<number, Known>();
 let refusals: Record<string, number> = {};
+const WANTING_MAX = 100;
 
 /** Tenants that were told that they have their share, until when; the oldest is forgotten first. */
 const overShare = new Map<string, { readonly untilMs: number; readonly retryAfterSeconds: number }>();
 const OVER_SHARE_MAX = 1_000;
-/** Tenants refused here since the engine last heard of it, by partition: they want places there. */
-const wanting = new Map<number, Map<string, Asker>>();
-const WANTING_MAX = 100;
 
-/** Layer 2: the problem to answer with, or null when a tenant's ordinary command goes on to the engine. */
-export function gateRefusal(partition: number, tenant: string, nowMs: number): Problem | null {
-  const own = overShare.get(tenant);
-  if (own !== undefined && nowMs < own.untilMs && own.untilMs - nowMs <= GATE_INTERVAL_MS) {
-    return { code: "queue_full", detail: OVER_SHARE, retryAfterSeconds: own.retryAfterSeconds };
-  }
-  const verdict = gate(gateStates.get(partition), nowMs);
-  if (verdict.verdict === "pass") {
-    if (verdict.next !== undefined) gateStates.set(partition, verdict.next);
-    return null;
-  }
-  const { code, retryAfterSeconds } = verdict;
-  return { code, detail: DETAILS[code], retryAfterSeconds };
+/** A repeat must get its first answer also from a full engine, so keys are looked up there; only so many a second. */
+const LOOKUPS_PER_SECOND_MAX = 100;
+let lookups = { second: 0, count: 0 };
+
+/** Why layer 2 would refuse a tenant's ordinary command. */
+export type Gated =
+  | { readonly why: "over_share"; readonly code: "queue_full"; readonly retryAfterSeconds: number }
+  | { readonly why: "engine"; readonly code: OverloadCode; readonly health: EngineHealth };
+
+/**
+ * Layer 2: null when a tenant's ordinary command goes on to the engine.
+ *
+ * @param keyed it has a key of its caller's, and may be a repeat
+ */
+export function gated(partition: number, tenant: string, keyed: boolean, nowMs: number): Gated | null {
+  const refused = ownShare(tenant, nowMs) ?? gateOf(partition, nowMs);
+  return refused !== null && keyed && mayLookUp(nowMs) ? null : refused;
 }
 
-/** A tenant was refused here, for lack of room and for nothing else: the engine is told with the next call. */
-export function noteWanting(partition: number, asker: Asker): void {
-  const wants = wanting.get(partition) ?? new Map<string, Asker>();
-  if (wants.size < WANTING_MAX) wanting.set(partition, wants.set(asker.tenant, asker));
+function ownShare(tenant: string, nowMs: number): Gated | null {
+  const own = overShare.get(tenant);
+  if (own === undefined || nowMs >= own.untilMs || own.untilMs - nowMs > GATE_INTERVAL_MS) return null;
+  return { why: "over_share", code: "queue_full", retryAfterSeconds: own.retryAfterSeconds };
+}
+
+function gateOf(partition: number, nowMs: number): Gated | null {
+  const known = knownOf(partition);
+  const verdict = gate(known.gate, nowMs);
+  if (verdict.verdict === "refuse") return { why: "engine", code: verdict.code, health: verdict.health };
+  known.gate = verdict.next;
+  return null;
+}
+
+function mayLookUp(nowMs: number): boolean {
+  const second = Math.floor(nowMs / 1000);
+  if (lookups.second !== second) lookups = { second, count: 0 };
+  lookups.count += 1;
+  return lookups.count <= LOOKUPS_PER_SECOND_MAX;
+}
+
+/** Refuses here: counts it, tells the caller when to come back, and remembers to tell the engine. */
+export function refuseAtEdge(partition: number, asker: Asker, refused: Gated, nowMs: number): Problem {
+  countRefusal(refused.code);
+  const { wanting, returnTimes } = knownOf(partition);
+  const before = wanting.get(asker.tenant)?.refused ?? 0;
+  if (before > 0 || wanting.size < WANTING_MAX) wanting.set(asker.tenant, { ...asker, refused: before + 1 });
+  if (refused.why === "over_share") {
+    return { code: refused.code, detail: OVER_SHARE, retryAfterSeconds: refused.retryAfterSeconds };
+  }
+  const { places, retryAfterSeconds: toAll } = refused.health;
+  const retryAfterSeconds =
+    places === null ? toAll : returnTimes.tell(asker, places.ahead, places.speed, nowMs, Math.random());
+  return { code: refused.code, detail: DETAILS[refused.code], retryAfterSeconds };
 }
 
 /** Takes the tenants that want places in a partition and were not let through to say so. */
-export function takeWanting(partition: number): Asker[] {
-  const taken = [...(wanting.get(partition)?.values() ?? [])];
-  wanting.delete(partition);
+export function takeWanting(partition: number): Wanting[] {
+  const { wanting } = knownOf(partition);
+  const taken = [...wanting.values()];
+  wanting.clear();
   return taken;
 }
 
-/** A tenant has its share of the queue: for a moment it is told so here. */
-export function hearOverShare(tenant: string, retryAfterSeconds: number, nowMs: number): void {
-  overShare.delete(tenant);
+/** The engine has refused a tenant for lack of room: it has told it a time, and perhaps that it has its share. */
+export function hearRefusal(
+  partition: number,
+  asker: Asker,
+  retryAfterSeconds: number,
+  isOverShare: boolean,
+  nowMs: number,
+): void {
+  knownOf(partition).returnTimes.heard(asker, retryAfterSeconds, nowMs);
+  if (!isOverShare) return;
+  overShare.delete(asker.tenant);
   const [oldest] = overShare.keys();
   if (overShare.size >= OVER_SHARE_MAX && oldest !== undefined) overShare.delete(oldest);
-  overShare.set(tenant, { untilMs: nowMs + OVER_SHARE_MS, retryAfterSeconds });
+  overShare.set(asker.tenant, { untilMs: nowMs + OVER_SHARE_MS, retryAfterSeconds });
 }
 
 /** As long as its commands before are likely to stand in the queue, and far less than what a gate may remember. */
@@ -67,12 +119,12 @@ const DETAILS: Readonly<Record<OverloadCode, string>> = {
 
 /** What the engine has just said of itself. */
 export function hearEngine(partition: number, health: EngineHealth, nowMs: number): void {
-  gateStates.set(partition, heard(health, nowMs));
+  knownOf(partition).gate = heard(health, nowMs);
 }
 
 /** An operator has changed the engine through this isolate: what was heard before no longer holds. */
 export function forgetEngine(): void {
-  gateStates.clear();
+  for (const known of partitions.values()) known.gate = undefined;
   overShare.clear();
 }
 
@@ -86,4 +138,14 @@ export function takeRefusals(): Readonly<Record<string, number>> {
   const taken = refusals;
   refusals = {};
   return taken;
+}
+
+function knownOf(partition: number): Known {
+  const known = partitions.get(partition) ?? {
+    gate: undefined,
+    returnTimes: new ReturnTimes(),
+    wanting: new Map<string, Wanting>(),
+  };
+  partitions.set(partition, known);
+  return known;
 }

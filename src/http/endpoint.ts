@@ -1,9 +1,9 @@
 import { type OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { JsonObject } from "../core/json.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { FieldFault } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
-import { invalidFields, isJsonObject, readJson } from "./body.ts";
+import { invalidFields, readJson } from "./body.ts";
 import { PROBLEM_RESPONSE, problem } from "./problem.ts";
 
 /**

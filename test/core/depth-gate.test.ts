@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fullForMs, GATE_INTERVAL_MS, gate, heard } from "../../src/core/depth-gate.ts";
 
 const T0 = 1_700_000_000_000;
-const full = { refusing: "queue_full", retryAfterSeconds: 8, lastsMs: 60_000 } as const;
+const full = { refusing: "queue_full", retryAfterSeconds: 8, places: null, lastsMs: 60_000 } as const;
 
 describe("the gate at the edge", () => {
   test("lets everything pass before it has heard anything: unknown is not full", () => {
@@ -10,7 +10,7 @@ describe("the gate at the edge", () => {
   });
 
   test("refuses with the engine's own reason and time while it is full", () => {
-    expect(gate(heard(full, T0), T0 + 500)).toEqual({ verdict: "refuse", code: "queue_full", retryAfterSeconds: 8 });
+    expect(gate(heard(full, T0), T0 + 500)).toEqual({ verdict: "refuse", code: "queue_full", health: full });
   });
 
   test("lets exactly one probe through per interval, however many ask", () => {
@@ -46,7 +46,7 @@ describe("the gate at the edge", () => {
   });
 
   test("opens with the first answer that says there is room", () => {
-    const state = heard({ refusing: null, retryAfterSeconds: 1, lastsMs: 0 }, T0);
+    const state = heard({ refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 }, T0);
     expect(gate(state, T0 + 1).verdict).toBe("pass");
   });
 

@@ -7,7 +7,7 @@ let sequence = 0;
 
 function entry(tenant: string, weight = 1): QueueEntry {
   sequence += 1;
-  return { sequence, tenant, weight, bytes: 1, critical: false, acceptedAtMs: sequence };
+  return { sequence, tenant, weight, bytes: 1, critical: false, acceptedAtMs: sequence, deadlineAtMs: null };
 }
 
 function filled(...tenants: [name: string, count: number, weight?: number][]): FairLanes {

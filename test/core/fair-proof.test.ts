@@ -73,7 +73,7 @@ function run(
     due[at] = sendAt + (gaps[(at + (sent[at] ?? 0)) % gaps.length] ?? 1) / sender.perSecond;
     sent[at] = (sent[at] ?? 0) + 1;
     const { name: tenant, weight } = sender;
-    const candidate = { tenant, weight, bytes: 100, critical: false, acceptedAtMs: now * 1000 };
+    const candidate = { tenant, weight, bytes: 100, critical: false, acceptedAtMs: now * 1000, deadlineAtMs: null };
     const refused = typeof queue.offer(candidate, () => ++sequence, now * 1000) === "string";
     const own = figures(tenant);
     own.offered += counted;

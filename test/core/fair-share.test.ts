@@ -13,7 +13,15 @@ function lanes(held: Readonly<Record<string, number>>, weightOf: (tenant: string
   for (const [tenant, count] of Object.entries(held)) {
     for (let n = 0; n < count; n++) {
       const weight = weightOf(tenant);
-      made.push({ sequence: ++sequence, tenant, weight, bytes: 1, critical: false, acceptedAtMs: T0 });
+      made.push({
+        sequence: ++sequence,
+        tenant,
+        weight,
+        bytes: 1,
+        critical: false,
+        acceptedAtMs: T0,
+        deadlineAtMs: null,
+      });
     }
   }
   return made;
@@ -81,7 +89,14 @@ describe("a contended queue", () => {
         let sequence = 0;
         for (const [who, takes] of offers) {
           const weight = weights[who] ?? 1;
-          const candidate = { tenant: `t${who}`, weight, bytes: 1, critical: false, acceptedAtMs: T0 };
+          const candidate = {
+            tenant: `t${who}`,
+            weight,
+            bytes: 1,
+            critical: false,
+            acceptedAtMs: T0,
+            deadlineAtMs: null,
+          };
           queue.offer(candidate, () => ++sequence, T0);
           if (takes) queue.take();
           expect(queue.depth).toBeLessThanOrEqual(bound);
@@ -95,7 +110,14 @@ describe("a contended queue", () => {
     const queue = new CommandQueue({ count: 140, bytes: 1e9 });
     let sequence = 0;
     const ask = (tenant: string) => {
-      const candidate = { tenant, weight: weights[tenant] ?? 1, bytes: 1, critical: false, acceptedAtMs: T0 };
+      const candidate = {
+        tenant,
+        weight: weights[tenant] ?? 1,
+        bytes: 1,
+        critical: false,
+        acceptedAtMs: T0,
+        deadlineAtMs: null,
+      };
       const entry = queue.offer(candidate, () => ++sequence, T0);
       if (typeof entry !== "string") held.set(tenant, (held.get(tenant) ?? 0) + 1);
     };

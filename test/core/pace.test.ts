@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { estimatedWaitSeconds, Pace, queueRetryAfterSeconds } from "../../src/core/pace.ts";
+import { estimatedWaitSeconds, Pace, queueRetryAfterSeconds, secondsUntilStarted } from "../../src/core/pace.ts";
+import { seeded } from "../../src/core/random.ts";
+import { askAt, errorsOver, quantile, runBurst } from "../sim/bursts.ts";
 
 const T0 = 1_700_000_000_000;
 
@@ -47,9 +49,118 @@ describe("pace", () => {
     expect(pace.perSecond(T0 + 500_000)).toBeNull();
   });
 
+  test("between two ends is what it was at the last one, for as long as such a silence is usual", () => {
+    const pace = new Pace(T0);
+    pace.setBusy(true, T0);
+    for (let batch = 1; batch <= 4; batch++) pace.finished(4, T0 + batch * 2_000);
+    expect(pace.perSecond(T0 + 8_000)).toBe(2);
+    expect(pace.perSecond(T0 + 9_999)).toBe(2);
+    expect(pace.perSecond(T0 + 10_001)).toBeLessThan(1.61);
+  });
+
   test("is not moved by a clock that steps back", () => {
     const pace = steady(10, 10);
     expect(pace.perSecond(T0 - 100_000)).toBe(10);
+  });
+
+  test("goes on from where it was when the clock has stepped far back", () => {
+    const pace = steady(10, 10);
+    for (let second = 1; second <= 10; second++) pace.finished(30, T0 - 86_400_000 + second * 1000);
+    expect(pace.perSecond(T0 - 86_400_000 + 10_000)).toBeGreaterThan(18);
+  });
+});
+
+describe("pace of an upstream, which is told when work begins", () => {
+  /** Four at a time, two seconds each, for so many rounds; others wait. */
+  function rounds(count: number): Pace {
+    const pace = new Pace(T0);
+    pace.setBusy(true, T0);
+    for (let round = 0; round < count; round++) {
+      for (let n = 0; n < 4; n++) pace.began(T0 + round * 2_000);
+      for (let n = 0; n < 4; n++) pace.stopped(2_000, T0 + (round + 1) * 2_000);
+      pace.finished(4, T0 + (round + 1) * 2_000);
+    }
+    return pace;
+  }
+
+  test("is right from the first end on, and right before the next", () => {
+    const pace = rounds(1);
+    for (let n = 0; n < 4; n++) pace.began(T0 + 2_000);
+    expect(pace.perSecond(T0 + 2_000)).toBe(2);
+    expect(pace.perSecond(T0 + 3_999)).toBeCloseTo(2, 9);
+  });
+
+  test("counts a first end of many that run", () => {
+    const pace = new Pace(T0);
+    pace.setBusy(true, T0);
+    for (let n = 0; n < 8; n++) pace.began(T0);
+    pace.stopped(2_000, T0 + 2_000);
+    pace.finished(1, T0 + 2_000);
+    expect(pace.perSecond(T0 + 2_000)).toBe(4);
+  });
+
+  test("falls when what runs takes longer than usual, and is forgotten when nothing ends for a minute", () => {
+    const pace = rounds(5);
+    for (let n = 0; n < 4; n++) pace.began(T0 + 10_000);
+    const falling = [12_000, 20_000, 40_000, 60_000].map((ms) => pace.perSecond(T0 + ms) ?? 0);
+    expect(falling).toEqual([...falling].sort((a, b) => b - a));
+    expect(falling[0]).toBeCloseTo(2, 9);
+    expect(falling[3]).toBeLessThan(0.4);
+    expect(pace.perSecond(T0 + 75_000)).toBeNull();
+  });
+
+  test("an attempt that ended nothing took time all the same", () => {
+    const pace = rounds(1);
+    for (let n = 0; n < 4; n++) pace.began(T0 + 2_000);
+    for (let n = 0; n < 4; n++) pace.stopped(2_000, T0 + 4_000);
+    expect(pace.perSecond(T0 + 4_000)).toBe(1);
+  });
+});
+
+// Table 3. Drawn, from a seed each: workers 1 to 4, slots 1 to 8 each; the mean job time from 0.2 to 10 s, even in its
+// logarithm, jobs within ± spread of it, the spread itself even from 0 to the one named; 5 to 30 jobs per slot; all
+// at once, or (one in two) evenly at 1.5 to 10 times what the slots do; a quota of 10 to 100 at once and 20 to 200 a
+// minute; the moment of asking even between the first end and the last time that somebody waits. The error is relative
+// to what then happens.
+describe("table 3: the estimate", () => {
+  test.each([
+    ["all at once", 0, 40, 24],
+    ["in 20 s", 250, 43, 24],
+  ])("80 jobs %s, one worker, and one more after 20 s: within a fifth", (_label, everyMs, ahead, seconds) => {
+    const burst = { jobs: 80, everyMs, slots: 4, jobMs: 2_200, spread: 0, quota: null };
+    const done = runBurst(burst, seeded(1));
+    for (const endsOnly of [false, true]) {
+      const asked = askAt(burst, done, 20_000, endsOnly);
+      expect(asked).toMatchObject({ ahead, trueSeconds: seconds });
+      expect(Math.abs((asked.toldSeconds ?? 0) / seconds - 1)).toBeLessThan(0.2);
+    }
+  });
+
+  const seeds = Array.from({ length: 200 }, (_, n) => n + 1);
+  test.each([
+    ["jobs alike", 0, false],
+    ["jobs alike, a quota that we were told of", 0, true],
+    ["jobs that vary by up to half", 0.5, false],
+    ["jobs that vary by up to half, a quota that we were told of", 0.5, true],
+  ])("over 200 bursts, %s: median within 20 %%, nine in ten within 40 %%", (_label, spread, quota) => {
+    for (const endsOnly of [false, true]) {
+      const errors = errorsOver(seeds, { spread, quota, endsOnly });
+      expect(quantile(errors, 0.5)).toBeLessThan(0.1);
+      expect(quantile(errors, 0.9)).toBeLessThan(0.35);
+    }
+  });
+});
+
+describe("seconds until so many have started", () => {
+  test.each([
+    ["by the pace", 43, { perSecond: 1.8, quota: null }, 43 / 1.8],
+    ["by a quota that is slower", 70, { perSecond: 4, quota: { tokens: 20, perSecond: 1 } }, 50],
+    ["by the pace while the quota has enough", 15, { perSecond: 4, quota: { tokens: 20, perSecond: 1 } }, 15 / 4],
+    ["by the quota alone", 70, { perSecond: null, quota: { tokens: 20, perSecond: 1 } }, 50],
+    ["nobody knows: a quota that binds nothing", 15, { perSecond: null, quota: { tokens: 20, perSecond: 1 } }, null],
+    ["nobody knows", 15, { perSecond: null, quota: null }, null],
+  ])("%s", (_label, ahead, speed, seconds) => {
+    expect(secondsUntilStarted(ahead, speed)).toBe(seconds);
   });
 });
 
@@ -73,5 +184,6 @@ describe("what a refused caller is told", () => {
     expect(estimatedWaitSeconds(43, 1.8)).toBe(23.9);
     expect(estimatedWaitSeconds(0, null)).toBe(0);
     expect(estimatedWaitSeconds(5, null)).toBe(30);
+    expect(estimatedWaitSeconds(70, { perSecond: 4, quota: { tokens: 20, perSecond: 1 } })).toBe(50);
   });
 });

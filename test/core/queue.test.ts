@@ -10,7 +10,7 @@ import {
 const BIG = { count: 1_000_000, bytes: 1_000_000_000 };
 
 function candidate(changes: Partial<Candidate> = {}): Candidate {
-  return { tenant: "t", bytes: 10, critical: false, weight: 1, acceptedAtMs: 0, ...changes };
+  return { tenant: "t", bytes: 10, critical: false, weight: 1, acceptedAtMs: 0, deadlineAtMs: null, ...changes };
 }
 
 function counter(): () => number {

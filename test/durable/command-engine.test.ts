@@ -267,7 +267,8 @@ describe("what has ended", () => {
       // The oldest rows, more than one piece of clearing looks at.
       for (let sequence = -600; sequence < 0; sequence++) {
         sql.exec(
-          "INSERT INTO commands SELECT ?, tenant, intent, bytes, weight, 0, 'dead', 3, 0, 0, 0, NULL, NULL, NULL FROM commands LIMIT 1",
+          `INSERT INTO commands (sequence, tenant, intent, bytes, weight, state, attempts, accepted_at, finished_at)
+           SELECT ?, tenant, intent, bytes, weight, 'dead', 3, 0, 0 FROM commands LIMIT 1`,
           sequence,
         );
         sql.exec("INSERT INTO dead_letters VALUES (?)", sequence);

@@ -2,12 +2,11 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { CommandView } from "../../src/core/command.ts";
-import type { Intent } from "../../src/core/intents.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { CommandEngine } from "../../src/durable/command-engine.ts";
 import type { EngineStatus } from "../../src/durable/engine-status.ts";
 import type { Calls } from "../../src/durable/stubs.ts";
-import type { Submitted } from "../../src/durable/submission.ts";
+import type { Submission, Submitted } from "../../src/durable/submission.ts";
 import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
 
 /** Objects for tests, each with storage of its own, and what a test does with one. */
@@ -44,24 +43,27 @@ export function lastToken(): string {
 
 export async function submit(
   engine: Engine,
-  intent: Intent,
+  intent: string,
   payload: JsonObject,
   tenant = "tenant:t",
   weight = 1,
+  more: Partial<Submission> = {},
 ): Promise<Submitted> {
   const text = JSON.stringify(payload);
   tokens += 1;
-  return await calls(engine).submit({ tenant, intent, payload: text, bytes: text.length, weight, token: lastToken() });
+  const command = { tenant, intent, payload: text, bytes: text.length, weight, token: lastToken() };
+  const plain = { deadlineMs: null, headers: {}, idempotency: null, waitMs: 0 };
+  return await calls(engine).submit({ ...command, ...plain, ...more });
 }
 
 export async function accepted(
   engine: Engine,
-  intent: Intent,
+  intent: string,
   payload: JsonObject,
   tenant?: string,
 ): Promise<CommandView> {
   const submitted = await submit(engine, intent, payload, tenant);
-  if (submitted.kind !== "accepted") throw new Error(`refused: ${JSON.stringify(submitted.problem)}`);
+  if (submitted.kind !== "accepted") throw new Error(`not accepted: ${JSON.stringify(submitted)}`);
   return submitted.command;
 }
 
@@ -71,7 +73,8 @@ export async function read(
   tenant = "tenant:t",
   waitMs = 0,
 ): Promise<CommandView | null> {
-  return await calls(engine).command(tenant, commandId, waitMs);
+  tokens += 1;
+  return await calls(engine).command(tenant, commandId, waitMs, lastToken());
 }
 
 export async function status(engine: Engine): Promise<EngineStatus> {

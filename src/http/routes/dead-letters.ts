@@ -1,8 +1,11 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import { RETRY_AFTER_UNKNOWN_SECONDS } from "../../core/pace.ts";
 import type { Problem } from "../../core/problem.ts";
 import { holderOf, listDeadLetters } from "../../durable/engines.ts";
+import type { DeadLetter } from "../../durable/views.ts";
+import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
 import { problem } from "../problem.ts";
@@ -54,8 +57,8 @@ function registerReads(api: Api, config: Config): void {
       responses: { 200: { description: "It", schema: command } },
     },
     async (c, { params }) => {
-      const letter = await holderOf(c.env, config, params.id)?.deadLetter(params.id);
-      return letter ? c.json(letter) : problem(c, unknownLetter(params.id));
+      const letter = await deadLetter(c, config, params.id);
+      return letter instanceof Response ? letter : c.json(letter);
     },
   );
 }
@@ -72,9 +75,10 @@ function registerWrites(api: Api, config: Config): void {
       responses: { 204: { description: "Gone" } },
     },
     async (c, { params }) => {
-      const engine = holderOf(c.env, config, params.id);
-      if (!(await engine?.deadLetter(params.id))) return problem(c, unknownLetter(params.id));
+      const letter = await deadLetter(c, config, params.id);
+      if (letter instanceof Response) return letter;
       await auditEngine(c, "dead-letter.delete", { id: params.id });
+      const engine = holderOf(c.env, config, params.id);
       return (await engine?.dropDeadLetter(params.id)) ? c.body(null, 204) : problem(c, unknownLetter(params.id));
     },
   );
@@ -89,14 +93,23 @@ function registerWrites(api: Api, config: Config): void {
       responses: { 202: { description: "Queued again", schema: command } },
     },
     async (c, { params }) => {
-      const engine = holderOf(c.env, config, params.id);
-      if (!(await engine?.deadLetter(params.id))) return problem(c, unknownLetter(params.id));
+      const letter = await deadLetter(c, config, params.id);
+      if (letter instanceof Response) return letter;
       await auditEngine(c, "dead-letter.redrive", { id: params.id });
+      const engine = holderOf(c.env, config, params.id);
       const redriven = await engine?.redrive(params.id);
       if (redriven === undefined || redriven === "not_found") return problem(c, unknownLetter(params.id));
       return redriven === "full" ? problem(c, NO_ROOM) : c.json(redriven, 202);
     },
   );
+}
+
+/** A dead letter; or the answer for a command that is none. */
+async function deadLetter(c: Context<AppEnv>, config: Config, id: string): Promise<DeadLetter | Response> {
+  const letter = (await holderOf(c.env, config, id)?.deadLetter(id)) ?? "not_found";
+  if (letter === "not_found") return problem(c, unknownLetter(id));
+  if (letter !== "not_dead") return letter;
+  return problem(c, { code: "conflict", detail: `The command ${JSON.stringify(id)} is not a dead letter.` });
 }
 
 const NO_ROOM: Problem = {

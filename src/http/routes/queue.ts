@@ -11,6 +11,8 @@ const status = z
     depth: z.int(),
     criticalDepth: z.int(),
     running: z.int(),
+    retrying: z.int(),
+    deferred: z.int(),
     inFlight: z.int(),
     bound: z.int(),
     depthPercent: z.number(),
@@ -19,6 +21,9 @@ const status = z
     pacePerSecond: z.number().nullable(),
     peakDepth: z.int(),
     paused: z.boolean(),
+    upstream: z
+      .object({ state: z.enum(["delivering", "waiting", "probing"]), resumesInSeconds: z.int().optional() })
+      .optional(),
     limit: z.object({ algorithm: z.string(), value: z.number().nullable() }),
     counters: z.object({
       accepted: z.int(),

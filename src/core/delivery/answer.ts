@@ -1,0 +1,91 @@
+import type { CommandError } from "../command.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { parseRetryAfter } from "../retry-after.ts";
+
+/**
+ * What an upstream's answer to a delivery means for the command. The rule: done, refused by the upstream's rules, not
+ * now, or nobody knows. How long to wait, and how often to try, is decided elsewhere.
+ */
+
+/** The body of an answer, as far as it was read. */
+export type AnswerBody =
+  | { readonly kind: "empty" }
+  | { readonly kind: "json"; readonly value: Json }
+  | { readonly kind: "text"; readonly value: string }
+  /** Longer than we keep; it was not read to its end. */
+  | { readonly kind: "too_large"; readonly bytesMax: number }
+  /** Says that it is JSON and is not, or is a page for people. */
+  | { readonly kind: "nonsense"; readonly why: string };
+
+/** What came of one attempt to deliver. */
+export type AttemptResult =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly retryAfter: string | null;
+      readonly body: AnswerBody;
+    }
+  /** No answer, or one that broke off: whether the work was done is not known. */
+  | { readonly kind: "broken"; readonly code: "unreachable" | "timeout"; readonly why: string };
+
+export type DeliveryVerdict =
+  | { readonly verdict: "succeeded"; readonly result: JsonObject }
+  | { readonly verdict: "failed"; readonly error: CommandError }
+  /** The upstream takes nothing now: the whole queue waits, and no attempt is spent. Null: it did not say how long. */
+  | { readonly verdict: "hold"; readonly waitMs: number | null; readonly quota: boolean }
+  /** An attempt is spent. */
+  | { readonly verdict: "again"; readonly error: CommandError };
+
+/** Longer than this, an upstream's own words are cut: they are kept with the command. */
+const MESSAGE_LENGTH_MAX = 500;
+
+/**
+ * Done: 2xx that came whole. Not now: 429 and 503. No: the other 4xx, which a repeat would not change. Everything else
+ * (network, other 5xx, a redirect, a page where an answer should be) leaves open whether it was done.
+ *
+ * @param nowMs Unix milliseconds, which a date in `Retry-After` is counted from
+ */
+export function judgeAnswer(result: AttemptResult, nowMs: number): DeliveryVerdict {
+  if (result.kind === "broken") return again(`upstream_${result.code}`, result.why);
+  const { status, body } = result;
+  if (status === 429 || status === 503) {
+    return { verdict: "hold", waitMs: parseRetryAfter(result.retryAfter, nowMs), quota: status === 429 };
+  }
+  if (status >= 400 && status < 500) {
+    return { verdict: "failed", error: { code: `upstream_${status}`, message: messageOf(status, body) } };
+  }
+  if (status < 200 || status >= 300) return again(`upstream_${status}`, messageOf(status, body));
+  if (body.kind === "nonsense") return again("upstream_nonsense", `answered ${status}, but ${body.why}`);
+  return { verdict: "succeeded", result: resultOf(body) };
+}
+
+function again(code: string, message: string): DeliveryVerdict {
+  return { verdict: "again", error: { code, message } };
+}
+
+function resultOf(body: Exclude<AnswerBody, { kind: "nonsense" }>): JsonObject {
+  switch (body.kind) {
+    case "empty":
+      return {};
+    case "json":
+      return isJsonObject(body.value) ? body.value : { value: body.value };
+    case "text":
+      return { text: body.value };
+    case "too_large":
+      // It is done, so doing it again would be wrong; only what it said is not kept.
+      return { omitted: `the answer has more than ${body.bytesMax} bytes` };
+  }
+}
+
+/** What an upstream says of a refusal: the `detail`, `message`, `error` or `title` of a JSON object, or plain text. */
+function messageOf(status: number, body: AnswerBody): string {
+  const own = ownWords(body);
+  return own === "" ? `answered ${status}` : `answered ${status}: ${own.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()}`;
+}
+
+function ownWords(body: AnswerBody): string {
+  if (body.kind === "text") return body.value;
+  if (body.kind !== "json" || !isJsonObject(body.value)) return "";
+  const { detail, message, error, title } = body.value;
+  return [detail, message, error, title].find((words) => typeof words === "string") ?? "";
+}

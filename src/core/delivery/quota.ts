@@ -1,0 +1,77 @@
+import { type Bucket, tokenBucketRule } from "../bucket.ts";
+import { writeAhead } from "../charge-ahead.ts";
+import type { Rule } from "../meter.ts";
+import type { QuotaLevel } from "../pace.ts";
+import { tokenBucketPolicy } from "../policy.ts";
+
+/**
+ * A quota of the backend that the deployment has told us of: so many jobs at once, then so many a minute, refilled
+ * continuously. Starting only what it has room for means that the backend never has to say no, and that estimates know
+ * what is coming.
+ */
+
+export interface Quota {
+  /** Jobs that may start at once, ≥ 1. */
+  readonly burst: number;
+  /** Jobs a minute after that, ≥ 1. */
+  readonly perMinute: number;
+}
+
+export class QuotaPacer {
+  readonly #rule: Rule<Bucket>;
+  readonly #perSecond: number;
+  #bucket: Bucket;
+  #written: Bucket | undefined;
+
+  /**
+   * @param written what an earlier life left on disk; undefined: nothing was started yet
+   * @throws Error when the quota cannot be counted exactly
+   */
+  constructor({ burst, perMinute }: Quota, nowMs: number, written?: Bucket) {
+    const rule = tokenBucketRule(tokenBucketPolicy({ tokens: perMinute, perSeconds: 60 }, burst));
+    if (rule === null) throw new Error(`a quota of ${burst} and ${perMinute} a minute cannot be counted`);
+    this.#rule = rule;
+    this.#perSecond = perMinute / 60;
+    this.#written = written;
+    this.#bucket = rule.settle(written ?? rule.start(nowMs), nowMs);
+  }
+
+  /** How many jobs could start now, and how many more each second. */
+  level(nowMs: number): QuotaLevel {
+    return { tokens: this.#rule.remaining(this.#settled(nowMs)), perSecond: this.#perSecond };
+  }
+
+  /** Milliseconds until one job may start; 0: now. */
+  waitMs(nowMs: number): number {
+    const weighed = this.#rule.weigh(this.#settled(nowMs), 1);
+    return weighed.verdict === "later" ? weighed.waitMs : 0;
+  }
+
+  /** Counts a job that starts now. */
+  take(nowMs: number): void {
+    this.#bucket = this.#rule.charge(this.#settled(nowMs), 1);
+  }
+
+  /** The backend has said that its quota is used up for so long: ours is then, too. It never has more than before. */
+  usedUpFor(waitMs: number, nowMs: number): void {
+    const bucket = this.#settled(nowMs);
+    // So that exactly one token is there when the wait is over.
+    const debt = (this.#rule.limit - 1) * bucket.perToken + Math.min(waitMs, USED_UP_MS_MAX) * bucket.perMs;
+    this.#bucket = { ...bucket, debt: Math.max(bucket.debt, debt) };
+  }
+
+  /** What has to be written so that a later life mints nothing; null while what is written covers it. */
+  ahead(): Bucket | null {
+    const ahead = writeAhead(this.#rule, this.#written, this.#bucket);
+    this.#written = ahead ?? this.#written;
+    return ahead;
+  }
+
+  #settled(nowMs: number): Bucket {
+    this.#bucket = this.#rule.settle(this.#bucket, nowMs);
+    return this.#bucket;
+  }
+}
+
+/** A minute's refill is what the quota is counted in; a longer word of the backend is obeyed by the circuit. */
+const USED_UP_MS_MAX = 60_000;

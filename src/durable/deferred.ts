@@ -1,0 +1,62 @@
+import { COLUMNS, checkedWaitingRow, type RawWaitingRow, type WaitingRow } from "./command-row.ts";
+
+/**
+ * Commands that came when there was no room and were saved all the same (`OVERFLOW=defer`): their ids on disk, in order
+ * of arrival. No work is planned for one until it is taken from here. Its table is made with those of the commands.
+ */
+export class Deferred {
+  readonly #sql: SqlStorage;
+  #size: number;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#size = sql.exec<{ n: number }>("SELECT count(*) AS n FROM deferred").one().n;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(sequence: number): void {
+    this.#sql.exec("INSERT INTO deferred (sequence) VALUES (?)", sequence);
+    this.#size += 1;
+  }
+
+  has(sequence: number): boolean {
+    if (this.#size === 0) return false;
+    return this.#sql.exec("SELECT 1 FROM deferred WHERE sequence = ?", sequence).toArray().length > 0;
+  }
+
+  /** How many came before this one and are still here. */
+  aheadOf(sequence: number): number {
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deferred WHERE sequence < ?", sequence).one().n;
+  }
+
+  /** The oldest, at most so many; they stay. */
+  oldest(count: number): WaitingRow[] {
+    if (this.#size === 0) return [];
+    return this.#rows("ORDER BY sequence LIMIT ?", count);
+  }
+
+  /** Those that name a time after which they need not begin. */
+  withDeadline(): WaitingRow[] {
+    if (this.#size === 0) return [];
+    return this.#rows("").filter(({ deadlineAtMs }) => deadlineAtMs !== null);
+  }
+
+  remove(sequence: number): void {
+    this.#sql.exec("DELETE FROM deferred WHERE sequence = ?", sequence);
+    this.#size -= 1;
+  }
+
+  #rows(which: string, ...values: number[]): WaitingRow[] {
+    return this.#sql
+      .exec<RawWaitingRow>(
+        `SELECT ${COLUMNS}, deadline_at, not_before FROM commands
+         WHERE sequence IN (SELECT sequence FROM deferred ${which}) ORDER BY sequence`,
+        ...values,
+      )
+      .toArray()
+      .map(checkedWaitingRow);
+  }
+}

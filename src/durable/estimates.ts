@@ -1,0 +1,97 @@
+import type { EngineHealth } from "../core/depth-gate.ts";
+import type { Asker } from "../core/fair-share.ts";
+import {
+  estimatedWaitSeconds,
+  type Pace,
+  RETRY_AFTER_MAX_SECONDS,
+  RETRY_AFTER_UNKNOWN_SECONDS,
+  type Speed,
+} from "../core/pace.ts";
+import { plainRetryAfterSeconds, type RetryAfterFormula, type ReturnTimes } from "../core/return-times.ts";
+import type { UpstreamLine } from "./upstream-line.ts";
+
+/** What callers are told of time, from what the engine knows: its pace, the upstream's quota, and how long that is held. */
+export class Estimates {
+  readonly #formula: RetryAfterFormula;
+  readonly #pace: Pace;
+  readonly #line: UpstreamLine | null;
+  readonly #returnTimes: ReturnTimes;
+  readonly #isPaused: () => boolean;
+
+  /** @param line null: the embedded engine, which nothing holds up */
+  constructor(
+    formula: RetryAfterFormula,
+    pace: Pace,
+    line: UpstreamLine | null,
+    returnTimes: ReturnTimes,
+    isPaused: () => boolean,
+  ) {
+    this.#formula = formula;
+    this.#pace = pace;
+    this.#line = line;
+    this.#returnTimes = returnTimes;
+    this.#isPaused = isPaused;
+  }
+
+  /** How fast commands start from now on. A paused engine has no speed. */
+  speed(nowMs: number): Speed {
+    if (this.#isPaused()) return { perSecond: null, quota: null };
+    return { perSecond: this.#pace.perSecond(nowMs), quota: this.#line?.quotaLevel(nowMs) ?? null };
+  }
+
+  /** Seconds until a command with so many ahead of it starts, to a tenth. */
+  waitSeconds(ahead: number, nowMs: number): number {
+    const heldSeconds = this.#heldSeconds(nowMs);
+    if (this.#isPaused()) return RETRY_AFTER_UNKNOWN_SECONDS;
+    return Math.round(10 * (heldSeconds + estimatedWaitSeconds(ahead, this.speed(nowMs)))) / 10;
+  }
+
+  /** From what an isolate tells those whom it refuses without asking. */
+  forEdge(ahead: number, nowMs: number): Pick<EngineHealth, "retryAfterSeconds" | "places"> {
+    const speed = this.speed(nowMs);
+    if (this.#formula === "plain" && !this.#isPaused()) {
+      const seconds = plainRetryAfterSeconds(ahead, this.#pace.completedLastMinute(nowMs));
+      return { retryAfterSeconds: seconds, places: null };
+    }
+    const known = speed.perSecond !== null || speed.quota !== null;
+    return {
+      retryAfterSeconds: this.#unknownSeconds(nowMs),
+      places: known ? { ahead: this.#aheadWithHold(ahead, nowMs), speed } : null,
+    };
+  }
+
+  /** As many commands as start in the time that the upstream is held for wait in front of all others, so to speak. */
+  #aheadWithHold(ahead: number, nowMs: number): number {
+    const { perSecond } = this.speed(nowMs);
+    return ahead + this.#heldSeconds(nowMs) * (perSecond ?? 0);
+  }
+
+  /**
+   * `Retry-After` for one more refused caller, in whole seconds.
+   *
+   * @param ahead commands that have to start before there is room for it
+   */
+  retryAfterSeconds(asker: Asker, ahead: number, nowMs: number): number {
+    if (this.#isPaused()) return RETRY_AFTER_UNKNOWN_SECONDS;
+    if (this.#formula === "plain") return plainRetryAfterSeconds(ahead, this.#pace.completedLastMinute(nowMs));
+    const speed = this.speed(nowMs);
+    const told = this.#returnTimes.tell(asker, this.#aheadWithHold(ahead, nowMs), speed, nowMs, Math.random());
+    return speed.perSecond === null ? Math.max(told, this.#unknownSeconds(nowMs)) : told;
+  }
+
+  /** So many callers were told to come back by somebody else. */
+  toldElsewhere(asker: Asker, count: number, ahead: number, nowMs: number): void {
+    if (this.#formula === "plain") return;
+    this.#returnTimes.toldElsewhere(asker, count, this.#aheadWithHold(ahead, nowMs), this.speed(nowMs), nowMs);
+  }
+
+  /** While there is no pace: half a minute, or as long as the upstream is left alone. */
+  #unknownSeconds(nowMs: number): number {
+    const heldSeconds = Math.ceil(this.#heldSeconds(nowMs));
+    return Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(RETRY_AFTER_UNKNOWN_SECONDS, heldSeconds));
+  }
+
+  #heldSeconds(nowMs: number): number {
+    return (this.#line?.heldMs(nowMs) ?? 0) / 1000;
+  }
+}

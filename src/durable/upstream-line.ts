@@ -1,0 +1,111 @@
+import type { Config } from "../config.ts";
+import type { Backoff } from "../core/backoff.ts";
+import type { DeliveryVerdict } from "../core/delivery/answer.ts";
+import {
+  afterAnswer,
+  afterFailure,
+  afterHold,
+  type Circuit,
+  CLOSED,
+  isWaiting,
+  mayBegin,
+} from "../core/delivery/circuit.ts";
+import { QuotaPacer } from "../core/delivery/quota.ts";
+import type { QuotaLevel } from "../core/pace.ts";
+import type { EngineState, UpstreamState } from "./engine-state.ts";
+
+/**
+ * The line to the upstream: whether it may be asked now, by what it said last and by the quota that we were told of.
+ * What a later life would have to find out at the upstream's cost is on disk: how long it wants to be left alone, and
+ * what is used of its quota.
+ */
+
+/** What an operator sees of the upstream. */
+export interface UpstreamStatus {
+  /** It is asked freely; not at all; or by one attempt at a time until one is answered. */
+  readonly state: "delivering" | "waiting" | "probing";
+  /** When it is asked again, while it waits. */
+  readonly resumesInSeconds?: number;
+}
+
+export class UpstreamLine {
+  readonly #state: EngineState;
+  readonly #quota: QuotaPacer | null;
+  readonly #failuresMax: number;
+  readonly #backoff: Backoff;
+  #saved: UpstreamState;
+  #circuit: Circuit;
+
+  constructor(state: EngineState, config: Config, backoff: Backoff, nowMs: number) {
+    this.#state = state;
+    this.#saved = state.upstream() ?? { circuit: CLOSED };
+    this.#circuit = this.#saved.circuit;
+    this.#quota = config.quota && new QuotaPacer(config.quota, nowMs, this.#saved.quota);
+    this.#failuresMax = config.UPSTREAM_BREAKER_FAILURES;
+    this.#backoff = backoff;
+  }
+
+  /**
+   * When one more attempt may begin.
+   *
+   * @param running attempts under way
+   * @returns Unix milliseconds, `nowMs` for now; null: when an attempt that is under way has ended
+   */
+  beginsAtMs(running: number, nowMs: number): number | null {
+    const passes = mayBegin(this.#circuit, running, nowMs);
+    return passes.verdict === "wait" ? passes.untilMs : nowMs + (this.#quota?.waitMs(nowMs) ?? 0);
+  }
+
+  /** One attempt at a time: it is not known yet whether the upstream is back. */
+  get probing(): boolean {
+    return this.#circuit.probing;
+  }
+
+  /** How long the upstream is left alone from now on, in milliseconds. */
+  heldMs(nowMs: number): number {
+    return isWaiting(this.#circuit, nowMs) ? this.#circuit.notBeforeMs - nowMs : 0;
+  }
+
+  /** What is left of its quota; null where we were told of none. */
+  quotaLevel(nowMs: number): QuotaLevel | null {
+    return this.#quota?.level(nowMs) ?? null;
+  }
+
+  status(nowMs: number): UpstreamStatus {
+    const heldMs = this.heldMs(nowMs);
+    if (heldMs === 0) return { state: this.probing ? "probing" : "delivering" };
+    return { state: "waiting", resumesInSeconds: Math.ceil(heldMs / 1000) };
+  }
+
+  /** An attempt begins. */
+  begin(nowMs: number): void {
+    this.#quota?.take(nowMs);
+    this.#save();
+  }
+
+  /** An attempt that began at `beganMs` was answered, or was not. @param random in [0, 1) */
+  after(verdict: DeliveryVerdict, beganMs: number, nowMs: number, random: number): void {
+    const options = { failuresMax: this.#failuresMax, backoff: this.#backoff };
+    switch (verdict.verdict) {
+      case "succeeded":
+      case "failed":
+        this.#circuit = afterAnswer(this.#circuit, beganMs);
+        break;
+      case "hold":
+        if (verdict.quota) this.#quota?.usedUpFor(verdict.waitMs ?? 0, nowMs);
+        this.#circuit = afterHold(this.#circuit, verdict.waitMs, beganMs, nowMs, random, options);
+        break;
+      case "again":
+        this.#circuit = afterFailure(this.#circuit, beganMs, nowMs, random, options);
+        break;
+    }
+    this.#save();
+  }
+
+  #save(): void {
+    const quota = this.#quota?.ahead() ?? null;
+    if (quota === null && this.#circuit.notBeforeMs === this.#saved.circuit.notBeforeMs) return;
+    this.#saved = { ...this.#saved, circuit: this.#circuit, ...(quota && { quota }) };
+    this.#state.saveUpstream(this.#saved);
+  }
+}

@@ -1,0 +1,52 @@
+import type { CommandView } from "../core/command.ts";
+import type { CommandRow } from "./command-row.ts";
+import { type Position, viewOf } from "./command-view.ts";
+import type { EngineParts } from "./engine-parts.ts";
+
+/** Commands as they are shown: found by their public ids, with their place in the line. */
+
+/** A command that could not be run, as an operator sees it. */
+export type DeadLetter = CommandView & { readonly tenant: string };
+
+export class Views {
+  readonly #parts: EngineParts;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+  }
+
+  /** The row of a public id; null when no command of this partition has it. */
+  row(commandId: string): CommandRow | null {
+    const sequence = this.#parts.keys.parse(commandId);
+    return sequence === null ? null : this.#parts.store.get(sequence);
+  }
+
+  /** As {@link row}, of this tenant's commands only. */
+  ownRow(tenant: string, commandId: string): CommandRow | null {
+    const row = this.row(commandId);
+    return row?.tenant === tenant ? row : null;
+  }
+
+  /** As {@link row}, of dead letters only. */
+  deadRow(commandId: string): CommandRow | null {
+    const row = this.row(commandId);
+    return row !== null && this.#parts.dead.has(row.sequence) ? row : null;
+  }
+
+  of(row: CommandRow): CommandView {
+    return viewOf(row, this.#parts.keys.format(row.sequence), this.#position(row));
+  }
+
+  ofDead(row: CommandRow): DeadLetter {
+    return { ...this.of(row), tenant: row.tenant };
+  }
+
+  /** How many go before a command, and how long that takes; null when it does not wait in line. */
+  #position(row: CommandRow): Position | null {
+    if (row.finishedAtMs !== null) return null;
+    const { queue, deferred, estimates, waiting } = this.#parts;
+    const inQueue = queue.aheadOf(row.sequence);
+    const ahead = inQueue ?? (deferred.has(row.sequence) ? waiting + deferred.aheadOf(row.sequence) : null);
+    return ahead === null ? null : { ahead, waitSeconds: estimates.waitSeconds(ahead, Date.now()) };
+  }
+}

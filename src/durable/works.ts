@@ -1,0 +1,36 @@
+import type { Finish } from "../core/flow-control/flow-control.ts";
+import type { QueueEntry } from "../core/queue.ts";
+import type { EngineParts } from "./engine-parts.ts";
+
+/** What both kinds of work behind the queue have in common: the embedded engine's writer, and delivery to an upstream. */
+
+export interface Works {
+  /** Goes on with whatever may go on, unless it is under way. */
+  start(): void;
+  /** How soon an object that has lost its memory must be woken to go on, in milliseconds; null: there is nothing to do. */
+  wakeInMs(nowMs: number): number | null;
+}
+
+/** How soon an object that was restarted with work left goes on by itself. */
+export const CONTINUE_MS = 5_000;
+
+/** A command has ended, on disk and in the books: everyone who goes by that hears of it. */
+export function tellEnded(parts: EngineParts, entry: QueueEntry, how: Finish, nowMs: number): void {
+  const { waits, flow, inFlight, config, latencies, deadlines } = parts;
+  const then = inFlight.end(entry.sequence);
+  const tookMs = nowMs - entry.acceptedAtMs;
+  if (then !== null) flow.finished(how, tookMs, then, nowMs, Math.random());
+  if (then !== null && config.ADAPTIVE_TENANT_RATE === "on") latencies.add(entry.tenant, tookMs);
+  deadlines.remove(entry.sequence);
+  waits.ended(entry.sequence);
+}
+
+/** Memory may no longer say what the disk says. The disk is right: the object starts again from it. */
+export function restartFromDisk(parts: EngineParts, error: unknown): void {
+  console.error(JSON.stringify({ event: "writer_failed", error: String(error) }));
+  try {
+    parts.restart("the writer failed");
+  } catch {
+    // Ending the object throws in whoever does it, too.
+  }
+}
