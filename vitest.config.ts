@@ -57,6 +57,7 @@ export default defineConfig({
       inWorkerd("upstream", "test/upstream/**/*.test.ts", {
         UPSTREAM_URL: "http://upstream.test/api",
         UPSTREAM_CONCURRENCY: "2",
+        OVERFLOW: "defer",
         UPSTREAM_TIMEOUT_MS: "10000",
         UPSTREAM_AUTHORIZATION: "Bearer of-the-backend",
         UPSTREAM_FORWARD_HEADERS: "traceparent",

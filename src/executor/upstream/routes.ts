@@ -44,7 +44,8 @@ export function parseRoutes(text: string): UpstreamRoutes | string {
   const parsed = table.safeParse(jsonOf(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return `${issue?.path.join(".") || "it"}: ${issue?.message ?? "is not a table of routes"}`;
+    const said = issue?.code === "invalid_key" ? issue.issues[0]?.message : issue?.message;
+    return `${issue?.path.join(".") || "it"}: ${said ?? "is no table of routes"}`;
   }
   const { "*": otherwise = EVERYTHING, ...declared } = parsed.data;
   const own = intentTable();
