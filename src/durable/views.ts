@@ -1,4 +1,5 @@
 import type { CommandView } from "../core/command.ts";
+import { nameOfKey } from "../identity/caller.ts";
 import type { CommandRow } from "./command-row.ts";
 import { type Position, viewOf } from "./command-view.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -38,7 +39,7 @@ export class Views {
   }
 
   ofDead(row: CommandRow): DeadLetter {
-    return { ...this.of(row), tenant: row.tenant };
+    return { ...this.of(row), tenant: nameOfKey(row.tenant) };
   }
 
   /** How many go before a command, and how long that takes; null when it does not wait in line. */

@@ -30,3 +30,8 @@ export interface Caller extends Account {
 export function callerKey(caller: Pick<Account, "kind" | "tenant">): string {
   return `${caller.kind}:${caller.tenant}`;
 }
+
+/** A {@link callerKey} as people write it: a tenant's id alone, an address as it is. */
+export function nameOfKey(key: string): string {
+  return key.startsWith("tenant:") ? key.slice("tenant:".length) : key;
+}

@@ -171,7 +171,7 @@ describe("a command that keeps failing", () => {
     for (let second = 0; second < 120; second++) await advance(engine, 1_000);
     expect(backend.deliveries).toHaveLength(5);
     expect(await calls(engine).deadLetters(10, null)).toMatchObject([
-      { commandId, tenant: "tenant:t", state: "dead", attempts: 5, error: { message: "answered 500: down" } },
+      { commandId, tenant: "t", state: "dead", attempts: 5, error: { message: "answered 500: down" } },
     ]);
     expect(await calls(engine).redrive("1000000000000099")).toBe("not_found");
 
