@@ -1,5 +1,6 @@
-import { readArguments, USAGE } from "./arguments.ts";
+import { readArguments, type ServeArguments, USAGE } from "./arguments.ts";
 import type { Gateway } from "./gateway.ts";
+import { aborted, runTool } from "./tool.ts";
 
 /** `npm start`: the gateway on this machine, until it is interrupted. */
 
@@ -24,24 +25,14 @@ Try:
 `;
 }
 
-async function main(): Promise<void> {
-  const options = readArguments(process.argv.slice(2));
-  if (options === "help") {
-    console.log(USAGE);
-    return;
-  }
+async function serve(options: ServeArguments, interrupted: AbortSignal): Promise<number> {
   // Loaded only now: a misspelt option is answered at once, without a bundler and a runtime.
   const { startGateway } = await import("./gateway.ts");
   const gateway = await startGateway(options);
   console.log(greeting(gateway, options.persistTo));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void gateway.stop().then(() => process.exit(0)));
-  }
+  await aborted(interrupted);
+  await gateway.stop();
+  return 0;
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(`headgate: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1);
-}
+await runTool(USAGE, readArguments, serve);

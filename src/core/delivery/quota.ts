@@ -22,6 +22,8 @@ export class QuotaPacer {
   readonly #perSecond: number;
   #bucket: Bucket;
   #written: Bucket | undefined;
+  /** Whether our count has fallen back behind the backend's since it was last full. */
+  #isBehind = false;
 
   /**
    * @param written what an earlier life left on disk; undefined: nothing was started yet
@@ -47,9 +49,15 @@ export class QuotaPacer {
     return weighed.verdict === "later" ? weighed.waitMs : 0;
   }
 
-  /** Counts a job that starts now. */
+  /**
+   * Counts a job that starts now. The backend counts it when it arrives there, and its quota comes back from the first
+   * arrival on; so once the quota is used up ours has to come back that much later, or every job would be a little early.
+   */
   take(nowMs: number): void {
-    this.#bucket = this.#rule.charge(this.#settled(nowMs), 1);
+    const bucket = this.#rule.charge(this.#settled(nowMs), 1);
+    const late = !this.#isBehind && this.#rule.remaining(bucket) === 0;
+    this.#bucket = late ? { ...bucket, debt: bucket.debt + ARRIVAL_MS * bucket.perMs } : bucket;
+    this.#isBehind ||= late;
   }
 
   /** The backend has said that its quota is used up for so long: ours is then, too. It never has more than before. */
@@ -69,9 +77,13 @@ export class QuotaPacer {
 
   #settled(nowMs: number): Bucket {
     this.#bucket = this.#rule.settle(this.#bucket, nowMs);
+    this.#isBehind &&= this.#bucket.debt > 0;
     return this.#bucket;
   }
 }
+
+/** A first connection takes so long to be made, which later jobs do not have to wait for. */
+const ARRIVAL_MS = 100;
 
 /** A minute's refill is what the quota is counted in; a longer word of the backend is obeyed by the circuit. */
 const USED_UP_MS_MAX = 60_000;

@@ -21,8 +21,30 @@ describe("a told quota", () => {
   test("is the burst at once, then so many a minute", () => {
     const pacer = new QuotaPacer(QUOTA, T0);
     expect(startedBy(pacer, T0, T0)).toBe(50);
-    expect(startedBy(pacer, T0, T0 + 60_000)).toBe(50);
-    expect(pacer.level(T0 + 60_000)).toEqual({ tokens: 0, perSecond: 50 / 60 });
+    expect(startedBy(pacer, T0, T0 + 60_100)).toBe(50);
+    expect(pacer.level(T0 + 60_100)).toEqual({ tokens: 0, perSecond: 50 / 60 });
+  });
+
+  test("is never overdrawn at the backend, though jobs arrive later than they are sent, and not all by as much", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 120, maxLength: 120 }), (latencies) => {
+        const pacer = new QuotaPacer(QUOTA, T0);
+        const arrivals: number[] = [];
+        let nowMs = T0;
+        for (const latency of latencies) {
+          nowMs += pacer.waitMs(nowMs);
+          pacer.take(nowMs);
+          arrivals.push(nowMs + latency);
+        }
+        // The backend's own bucket: full until the first job arrives.
+        let [tokens, atMs] = [50, 0];
+        for (const arrivedMs of arrivals.toSorted((a, b) => a - b)) {
+          tokens = Math.min(50, tokens + ((arrivedMs - (atMs || arrivedMs)) * 50) / 60_000) - 1;
+          atMs = arrivedMs;
+          expect(tokens).toBeGreaterThan(-1e-9);
+        }
+      }),
+    );
   });
 
   test("that the backend says is used up is used up: one may start when the time is over", () => {
