@@ -10,3 +10,20 @@ export const CLOCK_REBASE_MS = 60_000;
 export function steadyTime(lastMs: number, nowMs: number): number {
   return lastMs - nowMs > CLOCK_REBASE_MS ? nowMs : Math.max(nowMs, lastMs);
 }
+
+/** Time that never goes back: a small step of the clock is waited out, a far one goes on from where time stood. */
+export class SteadyTime {
+  #atMs: number;
+  #aheadMs = 0;
+
+  constructor(nowMs: number) {
+    this.#atMs = nowMs;
+  }
+
+  /** @param nowMs Unix milliseconds; @returns milliseconds that only mean something to each other */
+  at(nowMs: number): number {
+    if (this.#atMs - (nowMs + this.#aheadMs) > CLOCK_REBASE_MS) this.#aheadMs = this.#atMs - nowMs;
+    this.#atMs = Math.max(this.#atMs, nowMs + this.#aheadMs);
+    return this.#atMs;
+  }
+}

@@ -1,4 +1,4 @@
-import { CLOCK_REBASE_MS } from "./clock.ts";
+import { SteadyTime } from "./clock.ts";
 
 /**
  * How fast commands really finish, and what a caller may be told from it.
@@ -22,10 +22,6 @@ const OBSERVED_MIN_MS = 100;
 /** What `Retry-After` of a full queue promises: 1 to 300 s, and 30 s while there is no pace. */
 export const RETRY_AFTER_MAX_SECONDS = 300;
 export const RETRY_AFTER_UNKNOWN_SECONDS = 30;
-/** A longer wait carries jitter, so that callers who were refused together do not come back together. */
-export const JITTER_OVER_SECONDS = 60;
-export const JITTER_SHARE = 0.1;
-
 /** A quota of the backend that we were told of (`UPSTREAM_QUOTA_*`), as it stands now. */
 export interface QuotaLevel {
   /** Commands that may start at once. */
@@ -157,23 +153,6 @@ export class Pace {
   }
 }
 
-/** Time that never goes back: a small step of the clock is waited out, a far one goes on from where time stood. */
-export class SteadyTime {
-  #atMs: number;
-  #aheadMs = 0;
-
-  constructor(nowMs: number) {
-    this.#atMs = nowMs;
-  }
-
-  /** @param nowMs Unix milliseconds; @returns milliseconds that only mean something to each other */
-  at(nowMs: number): number {
-    if (this.#atMs - (nowMs + this.#aheadMs) > CLOCK_REBASE_MS) this.#aheadMs = this.#atMs - nowMs;
-    this.#atMs = Math.max(this.#atMs, nowMs + this.#aheadMs);
-    return this.#atMs;
-  }
-}
-
 /**
  * Seconds until so many waiting commands have started, unrounded: as long as the pace needs for them, and as long as a
  * quota needs that we were told of, whichever is longer.
@@ -189,34 +168,15 @@ export function secondsUntilStarted(ahead: number, { perSecond, quota }: Speed):
 }
 
 /**
- * `Retry-After` of a full queue: jobs waiting ÷ pace.
- *
- * @param waiting commands that wait
- * @param speed how fast they start; a number is a pace without a quota, null is none
- * @param random a number in [0, 1), for the jitter of a long wait
- * @returns whole seconds, 1 to {@link RETRY_AFTER_MAX_SECONDS}
- */
-export function queueRetryAfterSeconds(waiting: number, speed: Speed | number | null, random: number): number {
-  const plain = secondsUntilStarted(waiting, asSpeed(speed)) ?? RETRY_AFTER_UNKNOWN_SECONDS;
-  const jittered = plain > JITTER_OVER_SECONDS ? plain * (1 + JITTER_SHARE * (2 * random - 1)) : plain;
-  return Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, Math.ceil(jittered)));
-}
-
-/**
  * How long until a command with so many ahead of it starts, in seconds, to a tenth. A number to plan with, not a
  * promise. Nothing ahead: 0. While nobody knows: 30 s.
  *
  * @param ahead commands that go before it
- * @param speed how fast they start; a number is a pace without a quota, null is none
  */
-export function estimatedWaitSeconds(ahead: number, speed: Speed | number | null): number {
+export function estimatedWaitSeconds(ahead: number, speed: Speed): number {
   if (ahead === 0) return 0;
-  const seconds = secondsUntilStarted(ahead, asSpeed(speed)) ?? RETRY_AFTER_UNKNOWN_SECONDS;
+  const seconds = secondsUntilStarted(ahead, speed) ?? RETRY_AFTER_UNKNOWN_SECONDS;
   return Math.round(seconds * 10) / 10;
-}
-
-function asSpeed(speed: Speed | number | null): Speed {
-  return typeof speed === "object" && speed !== null ? speed : { perSecond: speed, quota: null };
 }
 
 function emptyBins(): Bins {

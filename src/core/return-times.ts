@@ -1,13 +1,6 @@
+import { SteadyTime } from "./clock.ts";
 import type { Asker } from "./fair-share.ts";
-import {
-  JITTER_OVER_SECONDS,
-  JITTER_SHARE,
-  RETRY_AFTER_MAX_SECONDS,
-  RETRY_AFTER_UNKNOWN_SECONDS,
-  type Speed,
-  SteadyTime,
-  secondsUntilStarted,
-} from "./pace.ts";
+import { RETRY_AFTER_MAX_SECONDS, RETRY_AFTER_UNKNOWN_SECONDS, type Speed, secondsUntilStarted } from "./pace.ts";
 
 /**
  * `Retry-After` that hands out places (`RETRY_AFTER=places`): a queue of returns that nobody stands in. Each refused
@@ -24,6 +17,10 @@ import {
 /** What a deployment may choose from: places handed out as below, or {@link plainRetryAfterSeconds}. */
 export const RETRY_AFTER_FORMULAS = ["places", "plain"] as const;
 export type RetryAfterFormula = (typeof RETRY_AFTER_FORMULAS)[number];
+
+/** A longer wait carries jitter, so that callers who were refused together do not come back together. */
+const JITTER_OVER_SECONDS = 60;
+const JITTER_SHARE = 0.1;
 
 /** Tenants with a clock. Whoever finds no place is told the time of the queue alone. */
 const TENANTS_MAX = 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { estimatedWaitSeconds, Pace, queueRetryAfterSeconds, secondsUntilStarted } from "../../src/core/pace.ts";
+import { estimatedWaitSeconds, Pace, secondsUntilStarted } from "../../src/core/pace.ts";
 import { seeded } from "../../src/core/random.ts";
 import { askAt, errorsOver, quantile, runBurst } from "../sim/bursts.ts";
 
@@ -164,26 +164,12 @@ describe("seconds until so many have started", () => {
   });
 });
 
-describe("what a refused caller is told", () => {
-  test.each([
-    ["200 waiting at 25/s", 200, 25, 8],
-    ["less than a second's work", 1, 1000, 1],
-    ["nothing waiting", 0, 10, 1],
-    ["more than five minutes' work", 10_000, 1, 300],
-    ["no pace", 500, null, 30],
-  ])("%s", (_label, waiting, pace, seconds) => {
-    expect(queueRetryAfterSeconds(waiting, pace, 0.5)).toBe(seconds);
-  });
-
-  test("a wait of more than a minute is spread by a tenth either way, a shorter one is not", () => {
-    expect([0, 0.999_999].map((random) => queueRetryAfterSeconds(100, 1, random))).toEqual([90, 110]);
-    expect([0, 0.999_999].map((random) => queueRetryAfterSeconds(60, 1, random))).toEqual([60, 60]);
-  });
-
-  test("the estimate is in tenths of a second, and nothing ahead is no wait", () => {
-    expect(estimatedWaitSeconds(43, 1.8)).toBe(23.9);
-    expect(estimatedWaitSeconds(0, null)).toBe(0);
-    expect(estimatedWaitSeconds(5, null)).toBe(30);
+describe("the estimate", () => {
+  test("is in tenths of a second, and nothing ahead is no wait", () => {
+    const at = (perSecond: number | null) => ({ perSecond, quota: null });
+    expect(estimatedWaitSeconds(43, at(1.8))).toBe(23.9);
+    expect(estimatedWaitSeconds(0, at(null))).toBe(0);
+    expect(estimatedWaitSeconds(5, at(null))).toBe(30);
     expect(estimatedWaitSeconds(70, { perSecond: 4, quota: { tokens: 20, perSecond: 1 } })).toBe(50);
   });
 });
