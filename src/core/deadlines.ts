@@ -11,8 +11,8 @@ interface Deadline {
 }
 
 export class Deadlines {
-  readonly #heap = new Heap<Deadline>((a, b) => a.atMs < b.atMs);
-  /** Those that still count: what left the heap's owner otherwise is dropped when it comes up. */
+  #heap = new Heap<Deadline>(isEarlier);
+  /** Those that still count: the others are dropped when they come up, or when they are the larger part. */
   readonly #waiting = new Map<number, number>();
 
   add(sequence: number, atMs: number): void {
@@ -22,7 +22,8 @@ export class Deadlines {
 
   /** The command has begun or ended. */
   remove(sequence: number): void {
-    this.#waiting.delete(sequence);
+    if (!this.#waiting.delete(sequence) || this.#heap.size < COMPACT_MIN) return;
+    if (this.#heap.size > 2 * this.#waiting.size) this.#compact();
   }
 
   /** The commands whose time is over, in the order of their times; they are forgotten here. */
@@ -36,9 +37,20 @@ export class Deadlines {
     return due;
   }
 
+  /** How many are held in memory, those included that no longer count. */
+  get held(): number {
+    return this.#heap.size;
+  }
+
   /** When the next time is over; null when none is kept. */
   nextMs(): number | null {
     return this.#first()?.atMs ?? null;
+  }
+
+  /** So many deadlines are kept as wait, and no more, also where they lie far ahead and most begin long before. */
+  #compact(): void {
+    this.#heap = new Heap<Deadline>(isEarlier);
+    for (const [sequence, atMs] of this.#waiting) this.#heap.push({ sequence, atMs });
   }
 
   #first(): Deadline | undefined {
@@ -48,4 +60,11 @@ export class Deadlines {
     }
     return undefined;
   }
+}
+
+/** Below this many a copy costs more than it saves. */
+const COMPACT_MIN = 1_000;
+
+function isEarlier(a: Deadline, b: Deadline): boolean {
+  return a.atMs < b.atMs;
 }

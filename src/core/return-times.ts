@@ -62,6 +62,13 @@ export class ReturnTimes {
     if (count > 0) this.#handOut(asker, count, ahead, speed, this.#advance(nowMs));
   }
 
+  /** In how many seconds the last caller of a tenant was told to come back, for who refuses elsewhere; null: none was. */
+  lastTold(tenant: string, nowMs: number): number | null {
+    const untilMs = this.#clocks.get(tenant)?.untilMs ?? 0;
+    const leftMs = untilMs - this.#advance(nowMs);
+    return leftMs > 0 ? leftMs / 1000 : null;
+  }
+
   /**
    * Somebody who knows more has told a caller of this tenant to come back in so many seconds: further ones come after.
    * Those who are told less are told so because more is known; the clock follows that, too.

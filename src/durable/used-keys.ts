@@ -56,12 +56,13 @@ export class UsedKeys {
   }
 
   /**
-   * Clears a piece of what is no longer kept.
+   * Clears a piece of what is no longer kept, and the claims that nobody came back for.
    *
    * @param after where the last piece ended; null: from the beginning
    * @returns where to go on; null: that was all
    */
   sweep(after: readonly [string, string] | null, nowMs: number): readonly [string, string] | null {
+    for (const [name, { untilMs }] of this.#claims) if (untilMs <= nowMs) this.#claims.delete(name);
     const [tenant, key] = after ?? ["", ""];
     const rows = this.#sql
       .exec<{ tenant: string; key: string; used_at: number }>(

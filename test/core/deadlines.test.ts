@@ -45,4 +45,14 @@ describe("deadlines", () => {
       }),
     );
   });
+
+  test("that lie far ahead do not pile up when their commands begin long before", () => {
+    const deadlines = new Deadlines();
+    for (let sequence = 1; sequence <= 100_000; sequence++) {
+      deadlines.add(sequence, 1_000_000 + sequence);
+      if (sequence > 10) deadlines.remove(sequence - 10);
+    }
+    expect(deadlines.held).toBeLessThan(2_000);
+    expect(deadlines.takeDue(Number.MAX_SAFE_INTEGER)).toHaveLength(10);
+  });
 });
