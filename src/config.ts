@@ -14,7 +14,11 @@ const whole = (min: number, max: number, fallback: number) =>
   z.preprocess(
     // An empty text is a variable that is not set, and no zero.
     (given) => (given === "" || given === undefined ? fallback : given),
-    z.coerce.number().int().min(min).max(max),
+    z.coerce
+      .number(`must be a whole number from ${min} to ${max}`)
+      .int(`must be a whole number from ${min} to ${max}`)
+      .min(min, `must be at least ${min}`)
+      .max(max, `must be at most ${max}`),
   );
 const text = z.string().default("");
 
@@ -69,6 +73,10 @@ const variables = z
   .refine((vars) => vars.BODY_BYTES_MAX <= vars.QUEUE_BYTES_MAX, {
     path: ["BODY_BYTES_MAX"],
     message: "must not be larger than QUEUE_BYTES_MAX, or such a body never fits",
+  })
+  .refine((vars) => vars.UPSTREAM_URL !== "" || vars.UPSTREAM_ROUTES.byIntent.size === 0, {
+    path: ["UPSTREAM_ROUTES"],
+    message: "needs UPSTREAM_URL: the embedded engine has no routes",
   })
   .refine((vars) => vars.UPSTREAM_QUOTA_BURST > 0 === vars.UPSTREAM_QUOTA_PER_MINUTE > 0, {
     path: ["UPSTREAM_QUOTA_PER_MINUTE"],

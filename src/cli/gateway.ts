@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { build } from "vite";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
-import { parseConfig } from "../config.ts";
+import { type Config, parseConfig } from "../config.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { migrateLocal, seedDemoTenants } from "./local-database.ts";
 
@@ -30,6 +30,8 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly url: string;
   readonly adminToken: string;
+  /** As it was started with, checked. */
+  readonly config: Config;
   stop(): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(path.join(ROOT, "wrangler.toml"));
   const bindings = { ADMIN_TOKEN: DEV_ADMIN_TOKEN, ...Object(workerOptions.bindings), ...options.vars };
-  const { ADMIN_TOKEN: adminToken } = parseConfig(bindings);
+  const config = parseConfig(bindings);
   await assertPortFree(options.port);
   await mkdir(options.persistTo, { recursive: true });
   const release = await lockFolder(options.persistTo);
@@ -56,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const database = await miniflare.getD1Database("DB");
   await migrateLocal(database, path.join(ROOT, "migrations"));
   await seedDemoTenants(database, Date.now());
-  return { url: url.origin, adminToken, stop: () => miniflare.dispose().then(release) };
+  return { url: url.origin, adminToken: config.ADMIN_TOKEN, config, stop: () => miniflare.dispose().then(release) };
 }
 
 /** The Worker's modules, bundled in memory. */

@@ -4,9 +4,23 @@ import { aborted, runTool } from "./tool.ts";
 
 /** `npm start`: the gateway on this machine, until it is interrupted. */
 
-function greeting({ url, adminToken }: Gateway, persistTo: string): string {
+/** Where commands go, and one to try. */
+function behind({ config }: Gateway): { where: string; command: string } {
+  const deploy = '{"intent":"DEPLOYMENT:CREATE","payload":{"processId":"order","tasks":[{"type":"pay"}]}}';
+  if (config.executor === "embedded") return { where: "run by the embedded engine", command: deploy };
+  const { byIntent } = config.UPSTREAM_ROUTES;
+  const routes = [...byIntent].map(([intent, { method, path }]) => `${intent} → ${method} ${path}`);
+  const [intent = "PROCESS_INSTANCE:CREATE"] = byIntent.keys();
+  const where = `delivered to ${config.UPSTREAM_URL}, ${config.UPSTREAM_CONCURRENCY} at a time${routes.length > 0 ? `\n  ${routes.join("\n  ")}` : ""}`;
+  return { where, command: `{"intent":"${intent}","payload":{"n":1}}` };
+}
+
+function greeting(gateway: Gateway, persistTo: string): string {
+  const { url, adminToken } = gateway;
+  const { where, command } = behind(gateway);
   return `
 Headgate listens on ${url}   (state in ${persistTo}; stop with Ctrl-C)
+Commands are ${where}
 
   demo tenant      key               limit
   demo-free        hg_dev_free       50/s, burst 100
@@ -19,7 +33,7 @@ Try:
   curl -s ${url}/v1/limits -H 'Authorization: Bearer hg_dev_free'
   curl -s ${url}/v1/check -H 'Authorization: Bearer hg_dev_free' -d '{"cost":10}'
   curl -s ${url}/v1/commands -H 'Authorization: Bearer hg_dev_free' \\
-    -d '{"intent":"DEPLOYMENT:CREATE","payload":{"processId":"order","tasks":[{"type":"pay"}]}}'
+    -d '${command}'
   curl -s ${url}/v1/queue -H 'Authorization: Bearer hg_dev_free'
   curl -s ${url}/admin/tenants -H 'Authorization: Bearer ${adminToken}'
 `;

@@ -77,12 +77,15 @@ const JITTER_SHARE = 0.1;
 const JITTER_MS_MIN = 100;
 const JITTER_MS_MAX = 5_000;
 
-/** Five tries outlast a restart of the engine; a minute is as long as most callers wait; a fifth more load is bearable. */
+/**
+ * Eight tries take half a minute on average, which outlasts a restart; a minute is as long as most callers wait. A fifth
+ * more load is bearable for long, and a hundred retries in reserve carry a busy client over a restart.
+ */
 export const DEFAULT_RETRY: RetryPolicy = {
-  attemptsMax: 5,
+  attemptsMax: 8,
   totalMs: 60_000,
-  backoff: { baseMs: 250, maxMs: 10_000 },
-  budget: { earnPercent: 20, reserve: 10 },
+  backoff: { baseMs: 500, maxMs: 20_000 },
+  budget: { earnPercent: 20, reserve: 100 },
 };
 
 /** The budget of a new client. */

@@ -26,13 +26,13 @@ export type ClientOptions = Credential & {
 } & Partial<Surroundings>;
 
 export interface RetryOptions {
-  /** Tries of one call, the first included. Default 5. */
+  /** Tries of one call, the first included. Default 8. */
   readonly attemptsMax?: number | undefined;
-  /** The most that the first backoff may be, in milliseconds; each further one may be twice as long. Default 250. */
+  /** The most that the first backoff may be, in milliseconds; each further one may be twice as long. Default 500. */
   readonly backoffBaseMs?: number | undefined;
-  /** The most that any backoff may be, in milliseconds. Default 10 000. */
+  /** The most that any backoff may be, in milliseconds. Default 20 000. */
   readonly backoffMaxMs?: number | undefined;
-  /** What all calls of this client share. Default: a retry for every fifth call, and ten in reserve. */
+  /** What all calls of this client share. Default: a retry for every fifth call, and a hundred in reserve. */
   readonly budget?: BudgetPolicy | undefined;
 }
 

@@ -20,6 +20,8 @@ export interface CommandView {
   readonly attempts: number;
   readonly result?: JsonObject;
   readonly error?: CommandError;
+  /** Saved with no work planned, and not yet taken up. */
+  readonly deferred?: true;
   readonly acceptedAt: string;
   readonly startedAt?: string;
   readonly finishedAt?: string;

@@ -41,10 +41,14 @@ export function judgeKey<Answer>(
   const first = claim ?? kept;
   if (first !== null && first.fingerprint !== fingerprint) return { verdict: "conflict" };
   if (claim !== null) {
-    return { verdict: "in_flight", retryAfterSeconds: Math.max(1, Math.ceil((claim.untilMs - nowMs) / 1000)) };
+    const seconds = Math.ceil((claim.untilMs - nowMs) / 1000);
+    return { verdict: "in_flight", retryAfterSeconds: Math.min(IN_FLIGHT_SECONDS_MAX, Math.max(1, seconds)) };
   }
   return kept === null ? { verdict: "fresh" } : { verdict: "repeated", answer: kept.answer };
 }
+
+/** The first request may be answered at any moment: waiting for the latest that it can be would mostly be in vain. */
+const IN_FLIGHT_SECONDS_MAX = 5;
 
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/;

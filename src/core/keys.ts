@@ -8,6 +8,19 @@ const SEQUENCE_DIGITS = 15;
 /** Keeps every sequence number an exact integer in a double and in SQLite. */
 export const SEQUENCE_MAX = 10 ** SEQUENCE_DIGITS - 1;
 
+/** Keys given out in a millisecond are fewer than this, on average over an engine's life. */
+const SEQUENCES_PER_MS = 100;
+
+/**
+ * Where a new engine begins to count. By the clock, and not at 1: a backend that goes by the ids of commands would take
+ * those of a second engine (another deployment, or one whose state was thrown away) for repeats of the first one's.
+ *
+ * @param nowMs Unix milliseconds of its first start
+ */
+export function firstSequence(nowMs: number): number {
+  return Math.min(Math.floor(SEQUENCE_MAX / 2), Math.max(1, Math.floor(nowMs) * SEQUENCES_PER_MS));
+}
+
 /** @param partition 0-based; @param sequence 1 to {@link SEQUENCE_MAX} */
 export function formatKey(partition: number, sequence: number): string {
   if (!Number.isInteger(sequence) || sequence < 1 || sequence > SEQUENCE_MAX) {

@@ -148,7 +148,7 @@ export class CommandEngine extends DurableObject<Env> {
   deadLetter(commandId: string): DeadLetter | "not_dead" | "not_found" {
     const row = this.#views.row(commandId);
     if (row === null) return "not_found";
-    return this.#parts.dead.has(row.sequence) ? this.#views.ofDead(row) : "not_dead";
+    return this.#parts.dead.has(row.sequence) ? this.#views.ofDeadWhole(row) : "not_dead";
   }
 
   /** Takes a dead letter off the list; its command stays dead. False when there is none of this id. */

@@ -6,6 +6,7 @@ export interface Position {
   /** Commands that go before it. */
   readonly ahead: number;
   readonly waitSeconds: number;
+  readonly isDeferred: boolean;
 }
 
 /** A command's row as callers see it: ISO times, absent members where there is nothing to say. */
@@ -17,6 +18,7 @@ export function viewOf(row: CommandRow, commandId: string, position: Position | 
     attempts: row.attempts,
     ...(row.result === null ? {} : { result: row.result }),
     ...(row.error === null ? {} : { error: row.error }),
+    ...(position?.isDeferred ? { deferred: true } : {}),
     acceptedAt: iso(row.acceptedAtMs),
     ...(row.startedAtMs === null ? {} : { startedAt: iso(row.startedAtMs) }),
     ...(row.finishedAtMs === null ? {} : { finishedAt: iso(row.finishedAtMs) }),

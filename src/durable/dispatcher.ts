@@ -165,7 +165,11 @@ export class Dispatcher implements Works {
       case "again": {
         const attempts = row.attempts + 1;
         const after = afterSpent(attempts, this.#parts.config.MAX_ATTEMPTS, this.#backoff, nowMs, Math.random());
-        if (after.next === "dead") return { state: "dead", error: verdict.error };
+        if (after.next === "dead") {
+          const commandId = this.#parts.keys.format(row.sequence);
+          console.warn(JSON.stringify({ event: "command_dead", commandId, tenant: row.tenant, error: verdict.error }));
+          return { state: "dead", error: verdict.error };
+        }
         this.#again(entry, attempts, after.dueMs, verdict.error);
         return null;
       }

@@ -82,7 +82,7 @@ export class EngineParts {
     this.ledger = new Ledger(this.store, this.dead, this.state, kept, (from, count) =>
       this.#oldestSequences(from, count),
     );
-    this.keys = this.state.keySource(partitionOf(ctx.id.name));
+    this.keys = this.state.keySource(partitionOf(ctx.id.name), nowMs);
     this.embedded = new EmbeddedExecutor(sql, this.keys, keepMs);
     this.#flowSettings = flowInForce(this.config.flow, this.#settings.flow);
     this.queue = new CommandQueue(this.#bounds());

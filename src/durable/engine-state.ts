@@ -2,7 +2,7 @@ import type { Bucket } from "../core/bucket.ts";
 import { addEnd, END_STATES, type EndCounts, NO_ENDS } from "../core/command.ts";
 import type { Circuit } from "../core/delivery/circuit.ts";
 import type { FlowChange } from "../core/flow-control/settings.ts";
-import { formatKey, type KeySource, parseKey } from "../core/keys.ts";
+import { firstSequence, formatKey, type KeySource, parseKey } from "../core/keys.ts";
 
 /**
  * The engine's few single values, each a row of `engine_state`: settings of operators, the mark, and how far keys have
@@ -88,8 +88,8 @@ export class EngineState {
    * Keys in order, for one partition. Reserved on disk in blocks, so that a key costs no row and none is given out
    * twice: after a crash the rest of a block is skipped.
    */
-  keySource(partition: number): ReservedKeys {
-    let next = this.#read<number>("next_key") ?? 1;
+  keySource(partition: number, nowMs: number): ReservedKeys {
+    let next = this.#read<number>("next_key") ?? firstSequence(nowMs);
     let reserved = next;
     return {
       next: () => {

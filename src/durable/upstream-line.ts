@@ -85,21 +85,31 @@ export class UpstreamLine {
 
   /** An attempt that began at `beganMs` was answered, or was not. @param random in [0, 1) */
   after(verdict: DeliveryVerdict, beganMs: number, nowMs: number, random: number): void {
+    const { probing } = this;
+    this.#circuit = this.#circuitAfter(verdict, beganMs, nowMs, random);
+    this.#save();
+    if (this.probing !== probing) this.#log(verdict, nowMs);
+  }
+
+  #circuitAfter(verdict: DeliveryVerdict, beganMs: number, nowMs: number, random: number): Circuit {
     const options = { failuresMax: this.#failuresMax, backoff: this.#backoff };
     switch (verdict.verdict) {
       case "succeeded":
       case "failed":
-        this.#circuit = afterAnswer(this.#circuit, beganMs);
-        break;
+        return afterAnswer(this.#circuit, beganMs);
       case "hold":
         if (verdict.quota) this.#quota?.usedUpFor(verdict.waitMs ?? 0, nowMs);
-        this.#circuit = afterHold(this.#circuit, verdict.waitMs, beganMs, nowMs, random, options);
-        break;
+        return afterHold(this.#circuit, verdict.waitMs, beganMs, nowMs, random, options);
       case "again":
-        this.#circuit = afterFailure(this.#circuit, beganMs, nowMs, random, options);
-        break;
+        return afterFailure(this.#circuit, beganMs, nowMs, random, options);
     }
-    this.#save();
+  }
+
+  /** One line when it stops being asked freely, and one when it is again. */
+  #log(verdict: DeliveryVerdict, nowMs: number): void {
+    const why = verdict.verdict === "again" ? verdict.error : verdict.verdict;
+    const event = this.probing ? "upstream_waits" : "upstream_back";
+    console.warn(JSON.stringify({ event, why, ...this.status(nowMs) }));
   }
 
   #save(): void {

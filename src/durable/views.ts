@@ -1,4 +1,5 @@
 import type { CommandView } from "../core/command.ts";
+import type { JsonObject } from "../core/json.ts";
 import { nameOfKey } from "../identity/caller.ts";
 import type { CommandRow } from "./command-row.ts";
 import { type Position, viewOf } from "./command-view.ts";
@@ -7,7 +8,7 @@ import type { EngineParts } from "./engine-parts.ts";
 /** Commands as they are shown: found by their public ids, with their place in the line. */
 
 /** A command that could not be run, as an operator sees it. */
-export type DeadLetter = CommandView & { readonly tenant: string };
+export type DeadLetter = CommandView & { readonly tenant: string; readonly payload?: JsonObject };
 
 export class Views {
   readonly #parts: EngineParts;
@@ -38,6 +39,11 @@ export class Views {
     return viewOf(row, this.#parts.keys.format(row.sequence), this.#position(row));
   }
 
+  /** A dead letter whole, with what it would be sent again with. */
+  ofDeadWhole(row: CommandRow): DeadLetter {
+    return { ...this.ofDead(row), payload: this.#parts.store.payload(row.sequence) };
+  }
+
   ofDead(row: CommandRow): DeadLetter {
     return { ...this.of(row), tenant: nameOfKey(row.tenant) };
   }
@@ -47,7 +53,8 @@ export class Views {
     if (row.finishedAtMs !== null) return null;
     const { queue, deferred, estimates, waiting } = this.#parts;
     const inQueue = queue.aheadOf(row.sequence);
-    const ahead = inQueue ?? (deferred.has(row.sequence) ? waiting + deferred.aheadOf(row.sequence) : null);
-    return ahead === null ? null : { ahead, waitSeconds: estimates.waitSeconds(ahead, Date.now()) };
+    const isDeferred = inQueue === null && deferred.has(row.sequence);
+    const ahead = isDeferred ? waiting + deferred.aheadOf(row.sequence) : inQueue;
+    return ahead === null ? null : { ahead, waitSeconds: estimates.waitSeconds(ahead, Date.now()), isDeferred };
   }
 }

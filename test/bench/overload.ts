@@ -7,6 +7,7 @@ import { startGatewayProcess, temporaryFolder } from "../support/node/process.ts
 // draws the trace into test/bench/overload.svg. `npm run overload -- 10` takes ten seconds instead of a minute.
 
 const SECONDS = Number(process.argv[2] ?? 60);
+if (!(SECONDS >= 1 && SECONDS <= 600)) throw new Error("npm run overload -- SECONDS takes 1 to 600 seconds");
 const ENGINE_PER_SECOND = 250;
 const OFFERED_PER_SECOND = 500;
 const CALM_PER_SECOND = 100;

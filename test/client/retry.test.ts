@@ -12,17 +12,41 @@ import {
   type RetryState,
 } from "../../src/client/retry.ts";
 import type { ProblemCode } from "../../src/core/problem.ts";
+import { seeded } from "../../src/core/random.ts";
 
 // The decision alone: no clock, no server.
+
+const POLICY: RetryPolicy = {
+  attemptsMax: 5,
+  totalMs: 60_000,
+  backoff: { baseMs: 250, maxMs: 10_000 },
+  budget: { earnPercent: 20, reserve: 10 },
+};
 
 const first: RetryState = {
   attempts: 1,
   elapsedMs: 0,
   repeatable: true,
-  budget: freshBudget(DEFAULT_RETRY.budget),
+  budget: freshBudget(POLICY.budget),
 };
 const refused = (retryAfterMs: number | null): Outcome => ({ kind: "refused", retryAfterMs });
 const doubtful = (retryAfterMs: number | null): Outcome => ({ kind: "doubtful", retryAfterMs });
+
+test("by default nearly every call outlasts a restart of five seconds, and no call a minute", () => {
+  const random = seeded(1);
+  let outlasted = 0;
+  for (let n = 0; n < 1_000; n++) {
+    let state: RetryState = { ...first, budget: freshBudget(DEFAULT_RETRY.budget) };
+    for (;;) {
+      const decision = decideRetry(state, doubtful(null), DEFAULT_RETRY, random());
+      if (!decision.retry) break;
+      state = decision.next;
+    }
+    if (state.elapsedMs > 5_000) outlasted += 1;
+    expect(state.elapsedMs).toBeLessThan(60_000);
+  }
+  expect(outlasted).toBeGreaterThan(990);
+});
 
 describe("whether to try again", () => {
   test.each<[string, Partial<RetryState>, Outcome, string | number]>([
@@ -43,7 +67,7 @@ describe("whether to try again", () => {
     ["the last retry of a budget", { budget: { hundredths: 100 } }, refused(null), 125],
     ["at most 5 s of jitter", {}, refused(58_000), 59_000],
   ])("%s", (_label, change, outcome, expected) => {
-    const decision = decideRetry({ ...first, ...change }, outcome, DEFAULT_RETRY, 0.5);
+    const decision = decideRetry({ ...first, ...change }, outcome, POLICY, 0.5);
     expect(decision.retry ? decision.waitMs : decision.why).toBe(expected);
   });
 
@@ -63,11 +87,11 @@ describe("whether to try again", () => {
   test("a retry is never earlier than told, always within the call's time, and costs exactly one", () => {
     fc.assert(
       fc.property(anyState, anyOutcome, chance, (state, outcome, random) => {
-        const decision = decideRetry(state, outcome, DEFAULT_RETRY, random);
+        const decision = decideRetry(state, outcome, POLICY, random);
         if (!decision.retry) return;
         const told = outcome.kind === "final" ? 0 : (outcome.retryAfterMs ?? 0);
         expect(decision.waitMs).toBeGreaterThanOrEqual(told);
-        expect(state.elapsedMs + decision.waitMs).toBeLessThan(DEFAULT_RETRY.totalMs);
+        expect(state.elapsedMs + decision.waitMs).toBeLessThan(POLICY.totalMs);
         expect(decision.next.budget.hundredths).toBe(state.budget.hundredths - 100);
         expect(decision.next).toMatchObject({
           attempts: state.attempts + 1,
@@ -86,7 +110,7 @@ describe("whether to try again", () => {
         fc.integer({ min: 0, max: 150 }),
         fc.integer({ min: 0, max: 20 }),
         (steps, earnPercent, reserve) => {
-          const policy: RetryPolicy = { ...DEFAULT_RETRY, budget: { earnPercent, reserve } };
+          const policy: RetryPolicy = { ...POLICY, budget: { earnPercent, reserve } };
           let budget = freshBudget(policy.budget);
           let calls = 0;
           let retries = 0;
@@ -108,12 +132,12 @@ describe("whether to try again", () => {
   });
 
   test("in a long outage one retry is made for every five calls, and no saving from better days bursts out", () => {
-    let budget = freshBudget(DEFAULT_RETRY.budget);
-    for (let n = 0; n < 100_000; n++) budget = earn(budget, DEFAULT_RETRY.budget);
+    let budget = freshBudget(POLICY.budget);
+    for (let n = 0; n < 100_000; n++) budget = earn(budget, POLICY.budget);
     let retries = 0;
     for (let n = 0; n < 1_000; n++) {
-      budget = earn(budget, DEFAULT_RETRY.budget);
-      const decision = decideRetry({ ...first, budget }, doubtful(null), DEFAULT_RETRY, 0);
+      budget = earn(budget, POLICY.budget);
+      const decision = decideRetry({ ...first, budget }, doubtful(null), POLICY, 0);
       if (decision.retry) budget = decision.next.budget;
       if (decision.retry) retries += 1;
     }
@@ -121,7 +145,7 @@ describe("whether to try again", () => {
   });
 
   test("a client without a reserve still gets what it earns", () => {
-    const policy = { ...DEFAULT_RETRY, budget: { earnPercent: 20, reserve: 0 } };
+    const policy = { ...POLICY, budget: { earnPercent: 20, reserve: 0 } };
     let budget = freshBudget(policy.budget);
     for (let n = 0; n < 5; n++) {
       expect(decideRetry({ ...first, budget }, refused(null), policy, 0).retry).toBe(false);

@@ -85,6 +85,14 @@ export interface Stage {
   readonly seen: Seen[];
 }
 
+/** Few and short, so that a test reads at a glance. */
+const RETRY = {
+  attemptsMax: 5,
+  backoffBaseMs: 250,
+  backoffMaxMs: 10_000,
+  budget: { earnPercent: 20, reserve: 10 },
+};
+
 /** @param plays what is done with the first request, the second, …; the last one with all that follow */
 export function stage(plays: readonly Play[], options: Partial<ClientOptions> = {}): Stage {
   const time = new VirtualTime();
@@ -103,6 +111,7 @@ export function stage(plays: readonly Play[], options: Partial<ClientOptions> = 
       return play(request, time);
     },
     ...options,
+    retry: options.retry === false ? false : { ...RETRY, ...options.retry },
   } as ClientOptions);
   return { client, time, seen };
 }

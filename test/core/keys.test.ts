@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { jsonDepth } from "../../src/core/json.ts";
-import { formatKey, parseKey, SEQUENCE_MAX } from "../../src/core/keys.ts";
+import { firstSequence, formatKey, parseKey, SEQUENCE_MAX } from "../../src/core/keys.ts";
 
 describe("a key", () => {
   test("is read back as what it was made of, and is decimal with at most 25 digits", () => {
@@ -31,5 +31,13 @@ describe("the depth of a JSON text", () => {
     ["a hundred thousand brackets", "[".repeat(100_000), 100_000],
   ])("%s", (_label, text, depth) => {
     expect(jsonDepth(text)).toBe(depth);
+  });
+
+  test("of an engine that starts later are none of an earlier one's, also if that one gives out 100 000 a second", () => {
+    const started = Date.UTC(2026, 0, 1);
+    const yearMs = 365 * 86_400_000;
+    expect(firstSequence(started + yearMs)).toBeGreaterThanOrEqual(firstSequence(started) + (yearMs / 1000) * 100_000);
+    expect(formatKey(0, firstSequence(started))).toMatch(/^1\d{15}$/);
+    expect(firstSequence(0)).toBe(1);
   });
 });

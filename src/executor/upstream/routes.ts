@@ -41,7 +41,9 @@ const EVERYTHING: UpstreamRoute = { method: "POST", path: "" };
 
 /** @returns the table; or, for text that is none, one line that says what is wrong with it */
 export function parseRoutes(text: string): UpstreamRoutes | string {
-  const parsed = table.safeParse(jsonOf(text));
+  const given = jsonOf(text);
+  if (given === undefined) return "it is not JSON";
+  const parsed = table.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const said = issue?.code === "invalid_key" ? issue.issues[0]?.message : issue?.message;
@@ -81,7 +83,9 @@ const MEMBER = /\{([^{}]*)\}/g;
 export function faultsForPath(routes: UpstreamRoutes, intent: string, payload: JsonObject): FieldFault[] {
   const members = [...routeOf(routes, intent).path.matchAll(MEMBER)].map(([, member = ""]) => member);
   return members.flatMap((member) =>
-    segmentOf(payload, member) === null ? [{ path: `payload.${member}`, message: "must be text or a number" }] : [],
+    segmentOf(payload, member) === null
+      ? [{ path: `payload.${member}`, message: "must be a number, or text that is not empty, . or .." }]
+      : [],
   );
 }
 

@@ -18,6 +18,7 @@ const commandView = z
     attempts: z.int(),
     result: z.record(z.string(), z.unknown()).optional(),
     error: z.object({ code: z.string(), message: z.string() }).optional(),
+    deferred: z.literal(true).optional(),
     acceptedAt: z.iso.datetime(),
     startedAt: z.iso.datetime().optional(),
     finishedAt: z.iso.datetime().optional(),
