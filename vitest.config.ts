@@ -39,6 +39,8 @@ export default defineConfig({
   test: {
     // Vitest leaves one core free, which on two cores is half of them.
     maxWorkers: 2,
+    // What the product says of a backend that tests make fail.
+    onConsoleLog: (log) => !/^\{"event":"(upstream_waits|upstream_back|command_dead)"/.test(log),
     reporters: ["default", "./test/support/node/closing-line.ts"],
     projects: [
       {

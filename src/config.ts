@@ -44,7 +44,10 @@ const variables = z
     IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
     UPSTREAM_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
     UPSTREAM_ROUTES: z.string().default("{}").transform(readRoutes),
-    UPSTREAM_AUTHORIZATION: text,
+    UPSTREAM_AUTHORIZATION: z
+      .string()
+      .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII")
+      .default(""),
     UPSTREAM_FORWARD_HEADERS: z.string().default("").transform(readHeaderNames),
     UPSTREAM_CONCURRENCY: whole(1, 256, 1),
     UPSTREAM_TIMEOUT_MS: whole(1, 600_000, 30_000),
@@ -81,6 +84,10 @@ const variables = z
   .refine((vars) => vars.UPSTREAM_QUOTA_BURST > 0 === vars.UPSTREAM_QUOTA_PER_MINUTE > 0, {
     path: ["UPSTREAM_QUOTA_PER_MINUTE"],
     message: "a quota is both a burst and a number a minute",
+  })
+  .refine((vars) => vars.UPSTREAM_QUOTA_BURST === 0 || vars.UPSTREAM_QUOTA_BURST >= vars.ENGINE_PARTITIONS, {
+    path: ["UPSTREAM_QUOTA_BURST"],
+    message: "must be at least ENGINE_PARTITIONS: each partition has its part of it",
   })
   .refine((vars) => vars.JWT_JWKS_URL === "" || (vars.JWT_ISSUER !== "" && vars.JWT_AUDIENCE !== ""), {
     path: ["JWT_JWKS_URL"],
@@ -126,11 +133,12 @@ export function parseConfig(vars: Readonly<Record<string, unknown>>): Config {
 
 function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"> {
   const executor = vars.UPSTREAM_URL === "" ? "embedded" : "upstream";
-  const { UPSTREAM_QUOTA_BURST: burst, UPSTREAM_QUOTA_PER_MINUTE: perMinute } = vars;
+  const { UPSTREAM_QUOTA_BURST: burst, UPSTREAM_QUOTA_PER_MINUTE: perMinute, ENGINE_PARTITIONS: parts } = vars;
   return {
     executor,
     intents: executor === "embedded" ? intentTable() : vars.UPSTREAM_ROUTES.intents,
-    quota: burst === 0 ? null : { burst, perMinute },
+    // Each partition goes by itself, with its part of the whole.
+    quota: burst === 0 ? null : { burst: Math.floor(burst / parts), perMinute, parts },
   };
 }
 

@@ -45,11 +45,14 @@ export class CommandQueue {
   readonly #share = new FairShare();
   readonly #critical = new Lane();
   readonly #criticalByTenant = new Map<string, number>();
+  readonly #outside: () => number;
   #bounds: QueueBounds;
   #peakDepth = 0;
 
-  constructor(bounds: QueueBounds) {
+  /** @param outside how many ordinary commands keep their place in the bound while they are not here */
+  constructor(bounds: QueueBounds, outside: () => number = () => 0) {
     this.#bounds = bounds;
+    this.#outside = outside;
   }
 
   /** Commands in the ordinary lane. */
@@ -76,7 +79,9 @@ export class CommandQueue {
   }
 
   hasRoom(bytes: number): boolean {
-    return this.#ordinary.size < this.#bounds.count && this.#ordinary.bytes + bytes <= this.#bounds.bytes;
+    return (
+      this.#ordinary.size + this.#outside() < this.#bounds.count && this.#ordinary.bytes + bytes <= this.#bounds.bytes
+    );
   }
 
   /**
@@ -116,7 +121,7 @@ export class CommandQueue {
       return (this.#criticalByTenant.get(candidate.tenant) ?? 0) < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
     }
     if (!this.hasRoom(candidate.bytes)) return "full";
-    const places = Math.min(this.#bounds.count, placesMax);
+    const places = Math.min(this.#bounds.count, placesMax) - this.#outside();
     return this.#share.allows(candidate, places, this.#ordinary, nowMs) ? null : "over_share";
   }
 

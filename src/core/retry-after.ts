@@ -30,7 +30,7 @@ function parseHttpDate(text: string, nowMs: number): number | null {
     const { day, month = "", year = "", h, m, s } = parts;
     const monthIndex = MONTHS.indexOf(month);
     const at = (fullYear: number) => Date.UTC(fullYear, monthIndex, Number(day), Number(h), Number(m), Number(s));
-    if (monthIndex < 0) return null;
+    if (monthIndex < 0 || Number(day) > 31 || Number(h) > 23 || Number(m) > 59 || Number(s) > 60) return null;
     if (year.length === 4) return at(Number(year));
     // A year of two digits is never more than fifty years ahead (RFC 9110, 5.6.7).
     const century = at(2000 + Number(year)) - nowMs > FIFTY_YEARS_MS ? 1900 : 2000;

@@ -6,7 +6,7 @@ export function backfill(parts: EngineParts): void {
   const { deferred, queue, ledger } = parts;
   if (deferred.size === 0 || parts.settings.paused) return;
   const limit = parts.flow.limit ?? Number.POSITIVE_INFINITY;
-  const room = Math.min(backfillRoom(queue.depth, parts.places), limit - parts.inFlightCount);
+  const room = Math.min(backfillRoom(queue.depth + parts.retries.ordinary, parts.places), limit - parts.inFlightCount);
   if (room <= 0) return;
   for (const row of deferred.oldest(Math.min(room, PIECE_MAX))) {
     if (!queue.hasRoom(row.bytes)) return;

@@ -13,7 +13,7 @@ import { Expiry } from "./expiry.ts";
 import { KeyedDoor } from "./keyed-door.ts";
 import type { Submission, Submitted } from "./submission.ts";
 import { type DeadLetter, Views } from "./views.ts";
-import type { Works } from "./works.ts";
+import type { WorkHooks, Works } from "./works.ts";
 import { Writer } from "./writer.ts";
 
 /**
@@ -45,11 +45,12 @@ export class CommandEngine extends DurableObject<Env> {
     this.#admission = new Admission(this.#parts, (sequence, submission, deferred) =>
       this.#accepted(sequence, submission, deferred),
     );
-    this.#door = new KeyedDoor(this.#parts, this.#admission);
-    this.#works = worksOf(this.#parts, () => this.#madeRoom());
-    this.#expiry = new Expiry(this.#parts, () => this.#goOn());
-    this.#alarms = new Alarms(this.#parts);
     this.#views = new Views(this.#parts);
+    this.#door = new KeyedDoor(this.#parts, this.#admission, this.#views);
+    this.#expiry = new Expiry(this.#parts, () => this.#goOn());
+    const expire = (nowMs: number) => this.#expiry.run(nowMs);
+    this.#works = worksOf(this.#parts, { expire, madeRoom: () => this.#madeRoom() });
+    this.#alarms = new Alarms(this.#parts);
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarms.load();
       this.#goOn();
@@ -122,6 +123,7 @@ export class CommandEngine extends DurableObject<Env> {
   resume(): void {
     this.#parts.change({ paused: false, accepting: true });
     this.#parts.inFlight.forgetTimes();
+    this.#parts.line?.release(Date.now());
     this.#goOn();
   }
 
@@ -183,6 +185,7 @@ export class CommandEngine extends DurableObject<Env> {
   #madeRoom(): void {
     this.#admission.admitWaiting();
     backfill(this.#parts);
+    this.#expiry.plan(Date.now());
   }
 
   /** Goes on with all that may go on now, and sees to it that the rest does later, also after a restart. */
@@ -196,10 +199,10 @@ export class CommandEngine extends DurableObject<Env> {
   #planToGoOn(): void {
     const nowMs = Date.now();
     this.#expiry.plan(nowMs);
-    const wakeInMs = this.#works.wakeInMs(nowMs);
     const deadlineMs = this.#parts.deadlines.nextMs();
-    if (wakeInMs !== null) this.#alarms.plan(wakeInMs);
-    else if (deadlineMs !== null) this.#alarms.plan(Math.max(0, deadlineMs - nowMs));
+    const deadlineInMs = deadlineMs === null ? null : Math.max(0, deadlineMs - nowMs);
+    const inMs = least(this.#works.wakeInMs(nowMs), deadlineInMs);
+    if (inMs !== null) this.#alarms.plan(inMs);
   }
 
   /** A command is on disk and has its place: work on it, see to it that work goes on after a restart, tell its state. */
@@ -221,10 +224,14 @@ export class CommandEngine extends DurableObject<Env> {
   }
 }
 
+function least(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
 /** What stands behind the queue. */
-function worksOf(parts: EngineParts, madeRoom: () => void): Works {
+function worksOf(parts: EngineParts, hooks: WorkHooks): Works {
   const { config, line, backoff } = parts;
-  if (line === null) return new Writer(parts, madeRoom);
+  if (line === null) return new Writer(parts, hooks);
   const executor = new UpstreamExecutor({
     url: config.UPSTREAM_URL,
     routes: config.UPSTREAM_ROUTES,
@@ -232,5 +239,5 @@ function worksOf(parts: EngineParts, madeRoom: () => void): Works {
     responseBytesMax: config.UPSTREAM_RESPONSE_BYTES_MAX,
     authorization: config.UPSTREAM_AUTHORIZATION,
   });
-  return new Dispatcher(parts, line, executor, backoff, madeRoom);
+  return new Dispatcher(parts, line, executor, backoff, hooks);
 }

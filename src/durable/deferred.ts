@@ -7,6 +7,7 @@ import { COLUMNS, checkedWaitingRow, type RawWaitingRow, type WaitingRow } from 
 export class Deferred {
   readonly #sql: SqlStorage;
   #size: number;
+  #newest: number | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -20,6 +21,7 @@ export class Deferred {
   add(sequence: number): void {
     this.#sql.exec("INSERT INTO deferred (sequence) VALUES (?)", sequence);
     this.#size += 1;
+    this.#newest = sequence;
   }
 
   has(sequence: number): boolean {
@@ -27,9 +29,16 @@ export class Deferred {
     return this.#sql.exec("SELECT 1 FROM deferred WHERE sequence = ?", sequence).toArray().length > 0;
   }
 
-  /** How many came before this one and are still here. */
+  /** How many came before this one and are still here; not counted further than {@link COUNT_MAX}. */
   aheadOf(sequence: number): number {
-    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deferred WHERE sequence < ?", sequence).one().n;
+    if (sequence === this.#newest) return this.#size - 1;
+    return this.#sql
+      .exec<{ n: number }>(
+        "SELECT count(*) AS n FROM (SELECT 1 FROM deferred WHERE sequence < ? LIMIT ?)",
+        sequence,
+        COUNT_MAX,
+      )
+      .one().n;
   }
 
   /** The oldest, at most so many; they stay. */
@@ -60,3 +69,6 @@ export class Deferred {
       .map(checkedWaitingRow);
   }
 }
+
+/** Whoever has so many ahead does not need to know how many exactly, and counting is what everybody else waits for. */
+const COUNT_MAX = 10_000;

@@ -1,13 +1,15 @@
-import type { Backoff } from "../core/backoff.ts";
+import { type Backoff, backoffCeilingMs } from "../core/backoff.ts";
 import type { CommandError } from "../core/command.ts";
 import { type AttemptResult, type DeliveryVerdict, judgeAnswer } from "../core/delivery/answer.ts";
+import { HOLD_MS_MAX } from "../core/delivery/circuit.ts";
 import { afterSpent } from "../core/delivery/retries.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
 import type { CommandEnd, CommandRow } from "./command-row.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { UpstreamLine } from "./upstream-line.ts";
-import { CONTINUE_MS, restartFromDisk, tellEnded, type Works } from "./works.ts";
+import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
 
 /**
  * Delivery to an upstream: so many commands at a time, when the line to it lets them pass. Every step is on disk before
@@ -31,24 +33,27 @@ export class Dispatcher implements Works {
   readonly #line: UpstreamLine;
   readonly #executor: DeliveringExecutor;
   readonly #backoff: Backoff;
-  readonly #madeRoom: () => void;
+  readonly #hooks: WorkHooks;
+  /** Commands to which the upstream said "not now": when last, and how often in a row. */
+  readonly #held = new Map<number, { readonly atMs: number; readonly times: number }>();
   #timer: number | null = null;
+  /** Whether a command that waits for another attempt goes before a fresh one this time. */
+  #isRepeatsTurn = false;
   /** When the next command may begin, as far as it is known; null: when something else happens. */
   #nextMs: number | null = null;
 
-  /** @param madeRoom called when places in the queue may have come free */
   constructor(
     parts: EngineParts,
     line: UpstreamLine,
     executor: DeliveringExecutor,
     backoff: Backoff,
-    madeRoom: () => void,
+    hooks: WorkHooks,
   ) {
     this.#parts = parts;
     this.#line = line;
     this.#executor = executor;
     this.#backoff = backoff;
-    this.#madeRoom = madeRoom;
+    this.#hooks = hooks;
   }
 
   start(): void {
@@ -70,20 +75,21 @@ export class Dispatcher implements Works {
   #begin(nowMs: number): void {
     const { pace, settings } = this.#parts;
     clearTimeout(this.#timer);
+    this.#hooks.expire(nowMs);
     const inQueue = this.#parts.waiting;
     this.#nextMs = settings.paused ? null : this.#beginAll(nowMs);
     pace.setBusy(!settings.paused && this.#parts.waiting > 0, nowMs);
     if (this.#nextMs !== null) {
       this.#timer = setTimeout(() => this.start(), Math.min(TIMER_MS_MAX, Math.max(1, this.#nextMs - nowMs)));
     }
-    if (this.#parts.waiting < inQueue) this.#madeRoom();
+    if (this.#parts.waiting < inQueue) this.#hooks.madeRoom();
   }
 
   /** @returns when to look again; null: when an attempt ends or a command comes */
   #beginAll(nowMs: number): number | null {
     const { running, retries, config } = this.#parts;
     while (running.size < config.UPSTREAM_CONCURRENCY && this.#parts.waiting + retries.size > 0) {
-      const atMs = this.#line.beginsAtMs(running.size, nowMs);
+      const atMs = this.#line.beginsAtMs(running.values(), nowMs);
       if (atMs === null || atMs > nowMs) return atMs;
       const entry = this.#next(nowMs);
       if (entry === undefined) return retries.nextDueMs();
@@ -92,13 +98,15 @@ export class Dispatcher implements Works {
     return null;
   }
 
-  /** Critical ones first; then those that wait for another attempt; then fresh ones, in turn. */
+  /** Critical ones first; then fresh ones, in turn, and those that wait for another attempt, one after the other. */
   #next(nowMs: number): QueueEntry | undefined {
     const { queue, retries } = this.#parts;
-    if (retries.isFull) return retries.takeDue(nowMs);
+    if (queue.criticalDepth > 0) return queue.take();
     // A probe may well fail: each one spends an attempt of another command.
-    if (this.#line.probing || queue.criticalDepth > 0) return queue.take() ?? retries.takeDue(nowMs);
-    return retries.takeDue(nowMs) ?? queue.take();
+    if (this.#line.probing) return queue.take() ?? retries.takeDue(nowMs);
+    this.#isRepeatsTurn = !this.#isRepeatsTurn;
+    if (this.#isRepeatsTurn) return retries.takeDue(nowMs) ?? queue.take();
+    return queue.take() ?? retries.takeDue(nowMs);
   }
 
   #start(entry: QueueEntry, nowMs: number): void {
@@ -107,7 +115,7 @@ export class Dispatcher implements Works {
     if (row === null) throw new Error(`queued command ${entry.sequence} has no row`);
     store.begin(entry.sequence, nowMs);
     this.#line.begin(nowMs);
-    running.set(entry.sequence, entry);
+    running.set(entry.sequence, nowMs);
     deadlines.remove(entry.sequence);
     pace.began(nowMs);
     void this.#attempt({ entry, row, beganMs: nowMs });
@@ -135,50 +143,78 @@ export class Dispatcher implements Works {
   /** Writes what came of an attempt, and goes on. */
   #settle(attempt: Attempt, result: AttemptResult, nowMs: number): void {
     const { running, pace, ledger } = this.#parts;
+    const { row, entry, beganMs } = attempt;
     const verdict = judgeAnswer(result, nowMs);
-    this.#line.after(verdict, attempt.beganMs, nowMs, Math.random());
-    const end = this.#endOf(attempt, verdict, nowMs);
-    running.delete(attempt.entry.sequence);
-    pace.stopped(nowMs - attempt.beganMs, nowMs);
+    const heldMs = verdict.verdict === "hold" ? this.#ownHoldMs(row.sequence, verdict.waitMs, nowMs) : null;
+    // What the upstream says to this one alone is not for the others.
+    if (heldMs === null) this.#line.after(verdict, row.attempts > 0, beganMs, nowMs, Math.random());
+    const end = this.#endOf(attempt, verdict, heldMs ?? 0, nowMs);
+    running.delete(row.sequence);
+    pace.stopped(nowMs - beganMs, nowMs);
     if (end !== null) {
-      const { row, beganMs } = attempt;
       const times = { attempts: row.attempts + 1, startedAtMs: row.startedAtMs ?? beganMs, finishedAtMs: nowMs };
       ledger.end(row.sequence, end, times);
       ledger.settle(nowMs);
       pace.finished(1, nowMs);
-      tellEnded(this.#parts, attempt.entry, end.state === "dead" ? "dropped" : "success", nowMs);
+      this.#held.delete(row.sequence);
+      if (end.state === "dead") this.#logDead(row, end);
+      tellEnded(this.#parts, entry, end.state === "dead" ? "dropped" : "success", nowMs);
     }
     this.#begin(nowMs);
-    this.#madeRoom();
+    this.#hooks.madeRoom();
+  }
+
+  /**
+   * How long a command waits by itself that the upstream does not take now, though it has taken others since it said so
+   * before; null: it is not about this command, and all wait.
+   */
+  #ownHoldMs(sequence: number, toldMs: number | null, nowMs: number): number | null {
+    const before = this.#held.get(sequence);
+    const times = (before?.times ?? 0) + 1;
+    this.#held.set(sequence, { atMs: nowMs, times });
+    if (before === undefined || !this.#line.hasAnsweredSince(before.atMs)) return null;
+    return Math.max(Math.min(toldMs ?? 0, HOLD_MS_MAX), backoffCeilingMs(times, this.#backoff));
   }
 
   /** How the verdict ends the command; null when it waits for another attempt, which is then written. */
-  #endOf({ entry, row }: Attempt, verdict: DeliveryVerdict, nowMs: number): CommandEnd | null {
+  #endOf({ entry, row }: Attempt, verdict: DeliveryVerdict, heldMs: number, nowMs: number): CommandEnd | null {
     switch (verdict.verdict) {
       case "succeeded":
-        return { state: "succeeded", result: verdict.result };
+        return { state: "succeeded", result: keepable(verdict.result) };
       case "failed":
         return { state: "failed", error: verdict.error };
+      case "undeliverable":
+        return { state: "dead", error: verdict.error };
       case "hold":
-        this.#again(entry, row.attempts, nowMs, null);
+        this.#again(entry, row.attempts, nowMs + heldMs, nowMs, null);
         return null;
       case "again": {
         const attempts = row.attempts + 1;
         const after = afterSpent(attempts, this.#parts.config.MAX_ATTEMPTS, this.#backoff, nowMs, Math.random());
-        if (after.next === "dead") {
-          const commandId = this.#parts.keys.format(row.sequence);
-          console.warn(JSON.stringify({ event: "command_dead", commandId, tenant: row.tenant, error: verdict.error }));
-          return { state: "dead", error: verdict.error };
-        }
-        this.#again(entry, attempts, after.dueMs, verdict.error);
+        if (after.next === "dead") return { state: "dead", error: verdict.error };
+        this.#again(entry, attempts, after.dueMs, nowMs, verdict.error);
         return null;
       }
     }
   }
 
-  #again(entry: QueueEntry, attempts: number, dueMs: number, error: CommandError | null): void {
+  #again(entry: QueueEntry, attempts: number, dueMs: number, nowMs: number, error: CommandError | null): void {
     this.#parts.store.again(entry.sequence, attempts, dueMs, error);
-    this.#parts.retries.add(entry, dueMs);
+    this.#parts.retries.add(entry, dueMs, nowMs);
     this.#parts.expect(entry);
   }
+
+  #logDead(row: CommandRow, { error }: CommandEnd): void {
+    const commandId = this.#parts.keys.format(row.sequence);
+    console.warn(JSON.stringify({ event: "command_dead", commandId, tenant: row.tenant, error }));
+  }
+}
+
+/** A row has 2 MB, and text grows when it is written as JSON. */
+const RESULT_LENGTH_MAX = 600_000;
+
+/** What an upstream said, unless it is more than a row holds. */
+function keepable(result: JsonObject): JsonObject {
+  if (JSON.stringify(result).length <= RESULT_LENGTH_MAX) return result;
+  return { omitted: `the answer has more than ${RESULT_LENGTH_MAX} characters as JSON` };
 }

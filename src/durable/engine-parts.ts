@@ -45,8 +45,8 @@ export class EngineParts {
   readonly usedKeys: UsedKeys;
   readonly embedded: EmbeddedExecutor;
   readonly queue: CommandQueue;
-  /** Commands that an attempt is being made for, by sequence. */
-  readonly running = new Map<number, QueueEntry>();
+  /** When the attempt began that is being made for a command, by its sequence. */
+  readonly running = new Map<number, number>();
   readonly retries = new Retries();
   readonly deadlines = new Deadlines();
   /** Of attempts at the upstream. */
@@ -85,7 +85,7 @@ export class EngineParts {
     this.keys = this.state.keySource(partitionOf(ctx.id.name), nowMs);
     this.embedded = new EmbeddedExecutor(sql, this.keys, keepMs);
     this.#flowSettings = flowInForce(this.config.flow, this.#settings.flow);
-    this.queue = new CommandQueue(this.#bounds());
+    this.queue = new CommandQueue(this.#bounds(), () => this.retries.ordinary);
     this.flow = new FlowControl(flowConfigOf(this.#flowSettings), nowMs, Math.random());
     this.pace = new Pace(nowMs);
     this.backoff = { baseMs: this.config.RETRY_BASE_MS, maxMs: this.config.RETRY_MAX_MS };
@@ -154,7 +154,7 @@ export class EngineParts {
   #restore(row: WaitingRow, nowMs: number): void {
     const entry = this.entryOf(row);
     const tried = row.state === "running" || row.notBeforeMs !== null;
-    if (tried && this.config.executor === "upstream") this.retries.add(entry, row.notBeforeMs ?? nowMs);
+    if (tried && this.config.executor === "upstream") this.retries.add(entry, row.notBeforeMs ?? nowMs, nowMs);
     else this.queue.restore(entry);
     this.expect(entry);
   }

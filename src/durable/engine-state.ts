@@ -48,6 +48,8 @@ const FIRST_MARK: Mark = { sequence: 1, below: { ends: NO_ENDS, bytes: 0 }, clea
 
 /** What is known of the upstream: what a later life must not have to find out again. */
 export interface UpstreamState {
+  /** Whose state this is: another upstream knows nothing of it. */
+  readonly url: string;
   readonly circuit: Circuit;
   /** Charged ahead; absent: no quota. */
   readonly quota?: Bucket;

@@ -1,7 +1,8 @@
 import type { CommandView } from "../core/command.ts";
 import type { Admission } from "./admission.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { FirstAnswer, KeyUse, Submission, Submitted } from "./submission.ts";
+import type { FirstAnswer, KeptAnswer, KeyUse, Submission, Submitted } from "./submission.ts";
+import type { Views } from "./views.ts";
 
 /**
  * What stands before the door: a command that comes with a key of its caller's is looked up first. A repeat gets the
@@ -14,10 +15,12 @@ const ANSWER_SLACK_MS = 2_000;
 export class KeyedDoor {
   readonly #parts: EngineParts;
   readonly #admission: Admission;
+  readonly #views: Views;
 
-  constructor(parts: EngineParts, admission: Admission) {
+  constructor(parts: EngineParts, admission: Admission, views: Views) {
     this.#parts = parts;
     this.#admission = admission;
+    this.#views = views;
   }
 
   async submit(submission: Submission): Promise<Submitted> {
@@ -60,6 +63,13 @@ export class KeyedDoor {
     this.#parts.usedKeys.release(tenant, key);
   }
 
+  /** The first answer as it was told. A command that is no longer kept is told of as it was accepted. */
+  #whole(kept: KeptAnswer): FirstAnswer {
+    if (kept.told !== "ended_as_kept") return kept;
+    const row = this.#views.row(kept.commandId);
+    return row === null ? { ...kept, told: "accepted" } : { told: "ended", command: this.#views.of(row) };
+  }
+
   #repeated(tenant: string, use: KeyUse, nowMs: number): Submitted | null {
     const verdict = this.#parts.usedKeys.judge(tenant, use, nowMs);
     const health = this.#admission.health(nowMs);
@@ -67,7 +77,7 @@ export class KeyedDoor {
       case "fresh":
         return null;
       case "repeated":
-        return { kind: "repeated", answer: verdict.answer, health };
+        return { kind: "repeated", answer: this.#whole(verdict.answer), health };
       case "conflict": {
         const detail = "This Idempotency-Key was used with another body. A new command needs a new key.";
         return { kind: "refused", problem: { code: "idempotency_conflict", detail }, health, overShare: false };

@@ -40,6 +40,7 @@ export class Ledger {
   #accepted: number;
   /** The first sequence that no command has had. */
   #nextSequence: number;
+  #earlyCursor = 0;
 
   constructor(store: CommandStore, dead: DeadLetters, state: EngineState, bounds: LedgerBounds, waiting: Waiting) {
     this.#store = store;
@@ -110,7 +111,10 @@ export class Ledger {
     if (this.#endedAboveMark >= MARK_EVERY) this.#pass(waiting);
     const { keepCount, keepBytes } = this.#bounds;
     const keptBytes = this.#total.bytes - this.#mark.clearedBytes;
-    if (this.kept > keepCount || keptBytes > keepBytes) this.#clear(0, nowMs, 4 * CLEAR_PIECE);
+    // Where the last piece ended: rows that stay (dead letters, say) must not be all that is ever looked at.
+    if (this.kept > keepCount || keptBytes > keepBytes) {
+      this.#earlyCursor = this.#clear(this.#earlyCursor, nowMs, 4 * CLEAR_PIECE) ?? 0;
+    }
   }
 
   /**

@@ -46,6 +46,9 @@ export type FirstAnswer =
   /** It had ended within the caller's wait. */
   | { readonly told: "ended"; readonly command: CommandView };
 
+/** As it is kept: an end that is too long for it is read from its command again. */
+export type KeptAnswer = FirstAnswer | ({ readonly told: "ended_as_kept" } & Acceptance);
+
 /** What an accepted command's caller is told at once. */
 export type Acceptance = Pick<CommandView, "commandId" | "state" | "queuedAhead" | "estimatedWaitSeconds">;
 

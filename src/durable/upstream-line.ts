@@ -9,6 +9,7 @@ import {
   CLOSED,
   isWaiting,
   mayBegin,
+  released,
 } from "../core/delivery/circuit.ts";
 import { QuotaPacer } from "../core/delivery/quota.ts";
 import type { QuotaLevel } from "../core/pace.ts";
@@ -28,6 +29,9 @@ export interface UpstreamStatus {
   readonly resumesInSeconds?: number;
 }
 
+/** A verdict that says something of the upstream. */
+type LineVerdict = Exclude<DeliveryVerdict, { verdict: "undeliverable" }>;
+
 export class UpstreamLine {
   readonly #state: EngineState;
   readonly #quota: QuotaPacer | null;
@@ -35,10 +39,13 @@ export class UpstreamLine {
   readonly #backoff: Backoff;
   #saved: UpstreamState;
   #circuit: Circuit;
+  #answeredMs = 0;
 
   constructor(state: EngineState, config: Config, backoff: Backoff, nowMs: number) {
     this.#state = state;
-    this.#saved = state.upstream() ?? { circuit: CLOSED };
+    const known = state.upstream();
+    const url = config.UPSTREAM_URL;
+    this.#saved = known?.url === url ? known : { url, circuit: CLOSED };
     this.#circuit = this.#saved.circuit;
     this.#quota = config.quota && new QuotaPacer(config.quota, nowMs, this.#saved.quota);
     this.#failuresMax = config.UPSTREAM_BREAKER_FAILURES;
@@ -48,11 +55,11 @@ export class UpstreamLine {
   /**
    * When one more attempt may begin.
    *
-   * @param running attempts under way
+   * @param beganMs when the attempts began that are under way
    * @returns Unix milliseconds, `nowMs` for now; null: when an attempt that is under way has ended
    */
-  beginsAtMs(running: number, nowMs: number): number | null {
-    const passes = mayBegin(this.#circuit, running, nowMs);
+  beginsAtMs(beganMs: Iterable<number>, nowMs: number): number | null {
+    const passes = mayBegin(this.#circuit, beganMs, nowMs);
     return passes.verdict === "wait" ? passes.untilMs : nowMs + (this.#quota?.waitMs(nowMs) ?? 0);
   }
 
@@ -83,20 +90,39 @@ export class UpstreamLine {
     this.#save();
   }
 
-  /** An attempt that began at `beganMs` was answered, or was not. @param random in [0, 1) */
-  after(verdict: DeliveryVerdict, beganMs: number, nowMs: number, random: number): void {
+  /** Whether the upstream has answered anybody since. */
+  hasAnsweredSince(ms: number): boolean {
+    return this.#answeredMs > ms;
+  }
+
+  /** An operator wants it to be asked again. */
+  release(nowMs: number): void {
+    this.#circuit = released(this.#circuit, nowMs);
+    this.#save();
+  }
+
+  /**
+   * An attempt that began at `beganMs` was answered, or was not.
+   *
+   * @param isRepeat of a command that has failed before: that it fails again says little of the upstream
+   * @param random in [0, 1)
+   */
+  after(verdict: DeliveryVerdict, isRepeat: boolean, beganMs: number, nowMs: number, random: number): void {
+    if (verdict.verdict === "undeliverable") return;
+    if (verdict.verdict === "again" && verdict.answered && isRepeat && !this.probing) return;
     const { probing } = this;
     this.#circuit = this.#circuitAfter(verdict, beganMs, nowMs, random);
     this.#save();
     if (this.probing !== probing) this.#log(verdict, nowMs);
   }
 
-  #circuitAfter(verdict: DeliveryVerdict, beganMs: number, nowMs: number, random: number): Circuit {
+  #circuitAfter(verdict: LineVerdict, beganMs: number, nowMs: number, random: number): Circuit {
     const options = { failuresMax: this.#failuresMax, backoff: this.#backoff };
     switch (verdict.verdict) {
       case "succeeded":
       case "failed":
-        return afterAnswer(this.#circuit, beganMs);
+        this.#answeredMs = nowMs;
+        return afterAnswer(this.#circuit, beganMs, nowMs);
       case "hold":
         if (verdict.quota) this.#quota?.usedUpFor(verdict.waitMs ?? 0, nowMs);
         return afterHold(this.#circuit, verdict.waitMs, beganMs, nowMs, random, options);
@@ -106,7 +132,7 @@ export class UpstreamLine {
   }
 
   /** One line when it stops being asked freely, and one when it is again. */
-  #log(verdict: DeliveryVerdict, nowMs: number): void {
+  #log(verdict: LineVerdict, nowMs: number): void {
     const why = verdict.verdict === "again" ? verdict.error : verdict.verdict;
     const event = this.probing ? "upstream_waits" : "upstream_back";
     console.warn(JSON.stringify({ event, why, ...this.status(nowMs) }));

@@ -1,6 +1,6 @@
 import type { CommandView } from "../core/command.ts";
 import { type ClaimedKey, judgeKey, type KeyVerdict, type UsedKey } from "../core/idempotency.ts";
-import type { FirstAnswer, KeyUse } from "./submission.ts";
+import type { FirstAnswer, KeptAnswer, KeyUse } from "./submission.ts";
 
 /**
  * Callers' own names for their commands (`Idempotency-Key`): which were used, and what was answered. A used key is
@@ -8,7 +8,7 @@ import type { FirstAnswer, KeyUse } from "./submission.ts";
  * and until a time: no crash can lock it.
  */
 
-/** A command with a longer text is not kept a second time; a repeat is then told where it is. A row has 2 MB. */
+/** A command with a longer text is not kept a second time: a row has 2 MB. */
 const ANSWER_LENGTH_MAX = 500_000;
 const CLEAR_PIECE = 500;
 
@@ -23,7 +23,7 @@ export class UsedKeys {
     this.#keepMs = keepMs;
   }
 
-  judge(tenant: string, { key, fingerprint }: KeyUse, nowMs: number): KeyVerdict<FirstAnswer> {
+  judge(tenant: string, { key, fingerprint }: KeyUse, nowMs: number): KeyVerdict<KeptAnswer> {
     const claim = this.#claims.get(nameOf(tenant, key)) ?? null;
     return judgeKey(fingerprint, this.#used(tenant, key), claim, this.#keepMs, nowMs);
   }
@@ -80,7 +80,7 @@ export class UsedKeys {
     return last === undefined ? null : [last.tenant, last.key];
   }
 
-  #used(tenant: string, key: string): UsedKey<FirstAnswer> | null {
+  #used(tenant: string, key: string): UsedKey<KeptAnswer> | null {
     const [row] = this.#sql
       .exec<{ fingerprint: string; used_at: number; answer: string }>(
         "SELECT fingerprint, used_at, answer FROM idempotency_keys WHERE tenant = ? AND key = ?",
@@ -101,5 +101,6 @@ function textOf(answer: FirstAnswer): string {
   const text = JSON.stringify(answer);
   if (answer.told !== "ended" || text.length <= ANSWER_LENGTH_MAX) return text;
   const { commandId, state } = answer.command;
-  return JSON.stringify({ told: "accepted", commandId, state });
+  const kept: KeptAnswer = { told: "ended_as_kept", commandId, state };
+  return JSON.stringify(kept);
 }

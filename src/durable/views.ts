@@ -51,10 +51,12 @@ export class Views {
   /** How many go before a command, and how long that takes; null when it does not wait in line. */
   #position(row: CommandRow): Position | null {
     if (row.finishedAtMs !== null) return null;
-    const { queue, deferred, estimates, waiting } = this.#parts;
+    const { queue, retries, deferred, estimates, waiting } = this.#parts;
     const inQueue = queue.aheadOf(row.sequence);
     const isDeferred = inQueue === null && deferred.has(row.sequence);
-    const ahead = isDeferred ? waiting + deferred.aheadOf(row.sequence) : inQueue;
+    // Those that wait for another attempt go in between, one after each.
+    const inLine = inQueue === null ? null : inQueue + Math.min(retries.size, inQueue + 1);
+    const ahead = isDeferred ? waiting + retries.size + deferred.aheadOf(row.sequence) : inLine;
     return ahead === null ? null : { ahead, waitSeconds: estimates.waitSeconds(ahead, Date.now()), isDeferred };
   }
 }

@@ -11,6 +11,14 @@ export interface Works {
   wakeInMs(nowMs: number): number | null;
 }
 
+/** What the work calls, and knows nothing more of. */
+export interface WorkHooks {
+  /** Before anything is begun: what nobody waits for any more is expired. */
+  readonly expire: (nowMs: number) => void;
+  /** Places in the queue may have come free. */
+  readonly madeRoom: () => void;
+}
+
 /** How soon an object that was restarted with work left goes on by itself. */
 export const CONTINUE_MS = 5_000;
 

@@ -3,7 +3,7 @@ import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { runCommand } from "./runner.ts";
-import { CONTINUE_MS, restartFromDisk, tellEnded, type Works } from "./works.ts";
+import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
 
 /**
  * The one writer: runs what waits, in batches, until nothing waits or an operator pauses it. An idle engine runs a
@@ -15,14 +15,13 @@ const BATCH_MAX = 64;
 
 export class Writer implements Works {
   readonly #parts: EngineParts;
-  readonly #madeRoom: () => void;
+  readonly #hooks: WorkHooks;
   readonly #speed: Speed | null;
   #runs = false;
 
-  /** @param madeRoom called after each batch, when places in the queue may have come free */
-  constructor(parts: EngineParts, madeRoom: () => void) {
+  constructor(parts: EngineParts, hooks: WorkHooks) {
     this.#parts = parts;
-    this.#madeRoom = madeRoom;
+    this.#hooks = hooks;
     this.#speed = parts.config.ENGINE_RATE_MAX === 0 ? null : new Speed(parts.config.ENGINE_RATE_MAX, Date.now());
   }
 
@@ -55,6 +54,7 @@ export class Writer implements Works {
   #batch(): number | null {
     const { queue, pace, ledger } = this.#parts;
     const nowMs = Date.now();
+    this.#hooks.expire(nowMs);
     let ended = 0;
     let restMs = 0;
     for (let n = 0; n < BATCH_MAX && this.#hasWork; n++) {
@@ -65,7 +65,7 @@ export class Writer implements Works {
     }
     pace.finished(ended, nowMs);
     ledger.settle(nowMs);
-    this.#madeRoom();
+    this.#hooks.madeRoom();
     pace.setBusy(this.#hasWork, nowMs);
     return this.#hasWork ? restMs : null;
   }

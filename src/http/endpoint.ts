@@ -28,6 +28,8 @@ interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodTyp
   readonly body?: B;
   /** What the document shows as the body, where the check has more steps than one schema. */
   readonly documentedBody?: z.ZodType;
+  /** Headers that the document shows; the handler reads them itself. */
+  readonly documentedHeaders?: z.ZodObject;
   /** What a success answers: description, and the schema of its JSON where it has a body. */
   readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType }>>;
 }
@@ -137,6 +139,7 @@ function routeConfig<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
     request: {
       ...(shape.params === undefined ? {} : { params: shape.params }),
       ...(shape.query === undefined ? {} : { query: shape.query }),
+      ...(shape.documentedHeaders === undefined ? {} : { headers: shape.documentedHeaders }),
       ...(body === undefined ? {} : { body: { content: { "application/json": { schema: body } } } }),
     },
     responses: { ...Object.fromEntries(responses), default: PROBLEM_RESPONSE },

@@ -18,6 +18,7 @@ describe("Retry-After", () => {
     ["an RFC 850 date", "Tuesday, 06-Nov-07 08:49:37 GMT", Date.UTC(2007, 10, 6, 8, 49, 37) - NOW],
     ["an RFC 850 date of last century", "Saturday, 06-Nov-93 08:49:37 GMT", 0],
     ["a month that there is not", "Sun, 06 Nix 1994 08:49:37 GMT", null],
+    ["a time that there is not", "Sun, 99 Nov 2099 99:99:99 GMT", null],
     ["less than nothing", "-5", null],
     ["a word", "soon", null],
     ["a number with a unit", "5 apples", null],

@@ -12,8 +12,8 @@ export type AnswerBody =
   | { readonly kind: "empty" }
   | { readonly kind: "json"; readonly value: Json }
   | { readonly kind: "text"; readonly value: string }
-  /** Longer than we keep; it was not read to its end. */
-  | { readonly kind: "too_large"; readonly bytesMax: number }
+  /** More than we keep. */
+  | { readonly kind: "omitted"; readonly why: string }
   /** Says that it is JSON and is not, or is a page for people. */
   | { readonly kind: "nonsense"; readonly why: string };
 
@@ -26,15 +26,19 @@ export type AttemptResult =
       readonly body: AnswerBody;
     }
   /** No answer, or one that broke off: whether the work was done is not known. */
-  | { readonly kind: "broken"; readonly code: "unreachable" | "timeout"; readonly why: string };
+  | { readonly kind: "broken"; readonly code: "unreachable" | "timeout"; readonly why: string }
+  /** Nothing was sent: there is nowhere to send it to. */
+  | { readonly kind: "undeliverable"; readonly why: string };
 
 export type DeliveryVerdict =
   | { readonly verdict: "succeeded"; readonly result: JsonObject }
   | { readonly verdict: "failed"; readonly error: CommandError }
   /** The upstream takes nothing now: the whole queue waits, and no attempt is spent. Null: it did not say how long. */
   | { readonly verdict: "hold"; readonly waitMs: number | null; readonly quota: boolean }
-  /** An attempt is spent. */
-  | { readonly verdict: "again"; readonly error: CommandError };
+  /** An attempt is spent. `answered`: by the upstream, which is there. */
+  | { readonly verdict: "again"; readonly answered: boolean; readonly error: CommandError }
+  /** No attempt can be made before an operator changes something. */
+  | { readonly verdict: "undeliverable"; readonly error: CommandError };
 
 /** Longer than this, an upstream's own words are cut: they are kept with the command. */
 const MESSAGE_LENGTH_MAX = 500;
@@ -46,7 +50,10 @@ const MESSAGE_LENGTH_MAX = 500;
  * @param nowMs Unix milliseconds, which a date in `Retry-After` is counted from
  */
 export function judgeAnswer(result: AttemptResult, nowMs: number): DeliveryVerdict {
-  if (result.kind === "broken") return again(`upstream_${result.code}`, result.why);
+  if (result.kind === "undeliverable") {
+    return { verdict: "undeliverable", error: { code: "upstream_no_route", message: result.why } };
+  }
+  if (result.kind === "broken") return again(`upstream_${result.code}`, result.why, false);
   const { status, body } = result;
   if (status === 429 || status === 503) {
     return { verdict: "hold", waitMs: parseRetryAfter(result.retryAfter, nowMs), quota: status === 429 };
@@ -59,8 +66,8 @@ export function judgeAnswer(result: AttemptResult, nowMs: number): DeliveryVerdi
   return { verdict: "succeeded", result: resultOf(body) };
 }
 
-function again(code: string, message: string): DeliveryVerdict {
-  return { verdict: "again", error: { code, message } };
+function again(code: string, message: string, answered = true): DeliveryVerdict {
+  return { verdict: "again", answered, error: { code, message } };
 }
 
 function resultOf(body: Exclude<AnswerBody, { kind: "nonsense" }>): JsonObject {
@@ -71,9 +78,9 @@ function resultOf(body: Exclude<AnswerBody, { kind: "nonsense" }>): JsonObject {
       return isJsonObject(body.value) ? body.value : { value: body.value };
     case "text":
       return { text: body.value };
-    case "too_large":
+    case "omitted":
       // It is done, so doing it again would be wrong; only what it said is not kept.
-      return { omitted: `the answer has more than ${body.bytesMax} bytes` };
+      return { omitted: body.why };
   }
 }
 

@@ -15,6 +15,8 @@ export interface Quota {
   readonly burst: number;
   /** Jobs a minute after that, ≥ 1. */
   readonly perMinute: number;
+  /** How many share that rate alike; 1 by default. */
+  readonly parts?: number;
 }
 
 export class QuotaPacer {
@@ -29,11 +31,11 @@ export class QuotaPacer {
    * @param written what an earlier life left on disk; undefined: nothing was started yet
    * @throws Error when the quota cannot be counted exactly
    */
-  constructor({ burst, perMinute }: Quota, nowMs: number, written?: Bucket) {
-    const rule = tokenBucketRule(tokenBucketPolicy({ tokens: perMinute, perSeconds: 60 }, burst));
+  constructor({ burst, perMinute, parts = 1 }: Quota, nowMs: number, written?: Bucket) {
+    const rule = tokenBucketRule(tokenBucketPolicy({ tokens: perMinute, perSeconds: 60 * parts }, burst));
     if (rule === null) throw new Error(`a quota of ${burst} and ${perMinute} a minute cannot be counted`);
     this.#rule = rule;
-    this.#perSecond = perMinute / 60;
+    this.#perSecond = perMinute / (60 * parts);
     this.#written = written;
     this.#bucket = rule.settle(written ?? rule.start(nowMs), nowMs);
   }

@@ -1,32 +1,32 @@
 import { type Backoff, backoffMs } from "../backoff.ts";
+import { Heap } from "../heap.ts";
 import type { QueueEntry } from "../queue.ts";
 
 /**
- * Commands between two attempts. They have left the queue, so the bound is not theirs; instead there may be only so many
- * before nothing fresh is begun. Kept in memory with the time of each; what must survive a restart is on disk.
+ * Commands between two attempts. They have left the queue and keep their place in its bound, so that a backend which
+ * fails each command cannot draw the queue out of it. Kept in memory with the time of each; what must survive a restart is
+ * on disk.
  */
-
-/**
- * While so many wait for another attempt, no fresh command is begun: else a backend that fails each command would draw
- * the whole queue out of its bound.
- */
-export const RETRYING_MAX = 100;
 
 export interface Retry {
   readonly entry: QueueEntry;
-  /** Not before this, Unix milliseconds. */
+  /** When this was set, and not before when it is tried again, Unix milliseconds. */
+  readonly setMs: number;
   readonly dueMs: number;
 }
 
 export class Retries {
   readonly #bySequence = new Map<number, Retry>();
+  readonly #heap = new Heap<Retry>(isSooner);
+  #ordinary = 0;
 
   get size(): number {
     return this.#bySequence.size;
   }
 
-  get isFull(): boolean {
-    return this.#bySequence.size >= RETRYING_MAX;
+  /** Those that are not critical: what counts in the queue's bound. */
+  get ordinary(): number {
+    return this.#ordinary;
   }
 
   has(sequence: number): boolean {
@@ -37,23 +37,28 @@ export class Retries {
     return this.#bySequence.keys();
   }
 
-  entries(): IterableIterator<Retry> {
-    return this.#bySequence.values();
-  }
-
-  add(entry: QueueEntry, dueMs: number): void {
-    this.#bySequence.set(entry.sequence, { entry, dueMs });
+  add(entry: QueueEntry, dueMs: number, nowMs: number): void {
+    const retry = { entry, dueMs, setMs: nowMs };
+    this.#bySequence.set(entry.sequence, retry);
+    this.#heap.push(retry);
+    if (!entry.critical) this.#ordinary += 1;
   }
 
   remove(sequence: number): boolean {
-    return this.#bySequence.delete(sequence);
+    const retry = this.#bySequence.get(sequence);
+    if (retry === undefined) return false;
+    this.#bySequence.delete(sequence);
+    if (!retry.entry.critical) this.#ordinary -= 1;
+    return true;
   }
 
   /** The one that is due and has been for longest, taken out; undefined when none is. */
   takeDue(nowMs: number): QueueEntry | undefined {
     const next = this.#next();
-    if (next === undefined || next.dueMs > nowMs) return undefined;
-    this.#bySequence.delete(next.entry.sequence);
+    // One that was set at a time that is yet to come is due too: the clock has stepped back.
+    if (next === undefined || (next.dueMs > nowMs && next.setMs <= nowMs)) return undefined;
+    this.#heap.pop();
+    this.remove(next.entry.sequence);
     return next.entry;
   }
 
@@ -62,18 +67,18 @@ export class Retries {
     return this.#next()?.dueMs ?? null;
   }
 
-  // There are about a hundred at the most, so the first is found by looking.
+  /** What was taken out otherwise is dropped when it comes up. */
   #next(): Retry | undefined {
-    let next: Retry | undefined;
-    for (const retry of this.#bySequence.values()) {
-      const isSooner =
-        next === undefined ||
-        retry.dueMs < next.dueMs ||
-        (retry.dueMs === next.dueMs && retry.entry.sequence < next.entry.sequence);
-      if (isSooner) next = retry;
+    for (let next = this.#heap.peek(); next !== undefined; next = this.#heap.peek()) {
+      if (this.#bySequence.get(next.entry.sequence) === next) return next;
+      this.#heap.pop();
     }
-    return next;
+    return undefined;
   }
+}
+
+function isSooner(a: Retry, b: Retry): boolean {
+  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.entry.sequence < b.entry.sequence);
 }
 
 /** What follows a spent attempt. */

@@ -6,7 +6,14 @@ import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { problem } from "../problem.ts";
-import { documentedBody, hangUpOf, newCommandBody, postCommand, WAIT_SECONDS_MAX } from "./new-command.ts";
+import {
+  documentedBody,
+  hangUpOf,
+  newCommandBody,
+  newCommandHeaders,
+  postCommand,
+  WAIT_SECONDS_MAX,
+} from "./new-command.ts";
 
 /** `/v1/commands`: a command's way through the three layers, and what became of it. */
 
@@ -56,6 +63,7 @@ export function registerCommands(api: Api, config: Config): void {
       summary: "Send a command",
       tags: ["commands"],
       query: waitQuery,
+      documentedHeaders: newCommandHeaders,
       body: newCommandBody(config),
       documentedBody: documentedBody(config),
       responses: {

@@ -5,7 +5,7 @@ import type { CommandView } from "../../core/command.ts";
 import { canonicalJson, parseIdempotencyKey } from "../../core/idempotency.ts";
 import { INTENTS, type Intent, isCritical } from "../../core/intents.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Problem } from "../../core/problem.ts";
+import type { FieldFault, Problem } from "../../core/problem.ts";
 import { type HangUp, partitionFor, readCommand, submitCommand } from "../../durable/engines.ts";
 import { observeLatencies } from "../../durable/stubs.ts";
 import type { FirstAnswer, KeyUse, Submission } from "../../durable/submission.ts";
@@ -41,6 +41,15 @@ export function newCommandBody(config: Config) {
 }
 
 export type NewCommandBody = z.infer<ReturnType<typeof newCommandBody>>;
+
+/** What the API document says of its headers. */
+export const newCommandHeaders = z.object({
+  "Idempotency-Key": z
+    .string()
+    .optional()
+    .openapi({ description: "Your own name for the command: a repeat gets the first answer" }),
+  Prefer: z.string().optional().openapi({ description: "`wait=N`: hold the answer up to N seconds for its end" }),
+});
 
 /** What the API document shows as that body. */
 export function documentedBody(config: Config): z.ZodType {
@@ -162,13 +171,23 @@ export function hangUpOf(c: Context<AppEnv>): HangUp {
 
 function checkPayload(config: Config, { intent, payload }: NewCommandBody): Problem | { value: JsonObject } {
   if (config.executor === "upstream") {
-    const faults = faultsForPath(config.UPSTREAM_ROUTES, intent, payload);
+    const faults = [...faultsForPath(config.UPSTREAM_ROUTES, intent, payload), ...faultsOfNumbers(payload)];
     return faults.length > 0 ? invalidFields(faults, "body") : { value: payload };
   }
   const parsed = payloadSchemas[intent as Intent].safeParse(payload);
   if (!parsed.success) return invalidFields(fieldFaults(parsed.error.issues, ["payload"]), "body");
   // What was parsed from JSON, checked and completed by a schema of plain data, is JSON.
   return isJsonObject(parsed.data) ? { value: parsed.data } : { code: "internal" };
+}
+
+/** 1e400 is JSON and no number of ours: the backend would get null. */
+function faultsOfNumbers(payload: JsonObject): FieldFault[] {
+  let lost = false;
+  JSON.stringify(payload, (_member, value) => {
+    lost ||= typeof value === "number" && !Number.isFinite(value);
+    return value;
+  });
+  return lost ? [{ path: "payload", message: "has a number that is too large" }] : [];
 }
 
 /** The caller's own name for its command, with what it must not be used for again; null: it gave none. */

@@ -8,6 +8,7 @@ import {
   HOLD_MS_MAX,
   isWaiting,
   mayBegin,
+  released,
 } from "../../../src/core/delivery/circuit.ts";
 
 const T0 = 1_700_000_000_000;
@@ -25,13 +26,13 @@ function failed(times: number): Circuit {
 
 describe("the circuit", () => {
   test("lets everything pass until so many failures in a row", () => {
-    expect(mayBegin(failed(2), 5, T0 + 10)).toEqual({ verdict: "pass" });
-    expect(mayBegin(failed(3), 0, T0 + 10).verdict).toBe("wait");
+    expect(mayBegin(failed(2), [T0, T0], T0 + 10)).toEqual({ verdict: "pass" });
+    expect(mayBegin(failed(3), [], T0 + 10).verdict).toBe("wait");
   });
 
   test("an answer in between begins the count anew, also one that says no", () => {
-    const circuit = afterFailure(afterAnswer(failed(2), T0), T0, T0, 0, OPTIONS);
-    expect(mayBegin(circuit, 1, T0).verdict).toBe("pass");
+    const circuit = afterFailure(afterAnswer(failed(2), T0, T0), T0, T0, 0, OPTIONS);
+    expect(mayBegin(circuit, [T0], T0).verdict).toBe("pass");
   });
 
   test("waits from half of its time up to all of it, and twice as long after each probe that fails, up to the most", () => {
@@ -48,17 +49,17 @@ describe("the circuit", () => {
   test("lets one probe pass, and the others when that one was answered", () => {
     const circuit = failed(3);
     const { notBeforeMs } = circuit;
-    expect(mayBegin(circuit, 0, notBeforeMs - 1)).toEqual({ verdict: "wait", untilMs: notBeforeMs });
-    expect(mayBegin(circuit, 0, notBeforeMs)).toEqual({ verdict: "pass" });
-    expect(mayBegin(circuit, 1, notBeforeMs)).toEqual({ verdict: "wait", untilMs: null });
-    expect(afterAnswer(circuit, notBeforeMs)).toBe(CLOSED);
+    expect(mayBegin(circuit, [], notBeforeMs - 1)).toEqual({ verdict: "wait", untilMs: notBeforeMs });
+    expect(mayBegin(circuit, [T0], notBeforeMs)).toEqual({ verdict: "pass" });
+    expect(mayBegin(circuit, [notBeforeMs], notBeforeMs)).toEqual({ verdict: "wait", untilMs: null });
+    expect(afterAnswer(circuit, notBeforeMs, notBeforeMs + 1)).toBe(CLOSED);
   });
 
   test("is not moved by what was under way when it opened", () => {
     const circuit = failed(3);
     const { notBeforeMs } = circuit;
     expect(afterFailure(circuit, T0, T0 + 100, 0, OPTIONS)).toBe(circuit);
-    expect(isWaiting(afterAnswer(circuit, T0), notBeforeMs - 1)).toBe(true);
+    expect(isWaiting(afterAnswer(circuit, T0, T0 + 100), notBeforeMs - 1)).toBe(true);
   });
 
   test("a hold is obeyed to the millisecond, the longest of several that came together", () => {
@@ -67,8 +68,18 @@ describe("the circuit", () => {
     expect([first.notBeforeMs, second.notBeforeMs, second.holds]).toEqual([T0 + 7_010, T0 + 7_010, 1]);
   });
 
-  test("a clock that steps back does not hold it for longer than anything may", () => {
+  test("a clock that steps back ends the wait, and what begins then counts again", () => {
     const circuit = afterHold(CLOSED, 7_000, T0, T0, 0, OPTIONS);
-    expect(mayBegin(circuit, 0, T0 - 2 * HOLD_MS_MAX)).toEqual({ verdict: "pass" });
+    const earlier = T0 - 2 * HOLD_MS_MAX;
+    expect(mayBegin(circuit, [], earlier)).toEqual({ verdict: "pass" });
+    expect(isWaiting(afterFailure(circuit, earlier, earlier, 0, OPTIONS), earlier + 1)).toBe(true);
+    expect(afterAnswer(circuit, earlier, earlier + 1)).toBe(CLOSED);
+  });
+
+  test("an operator may end a wait: the next attempt is a probe", () => {
+    const circuit = released(afterHold(CLOSED, 3_600_000, T0, T0, 0, OPTIONS), T0 + 1);
+    expect(mayBegin(circuit, [T0], T0 + 1)).toEqual({ verdict: "pass" });
+    expect(mayBegin(circuit, [T0 + 1], T0 + 1)).toEqual({ verdict: "wait", untilMs: null });
+    expect(released(CLOSED, T0)).toBe(CLOSED);
   });
 });
