@@ -169,11 +169,20 @@ export class Dispatcher implements Works {
    * before; null: it is not about this command, and all wait.
    */
   #ownHoldMs(sequence: number, toldMs: number | null, nowMs: number): number | null {
+    if (this.#held.size >= HELD_MAX) this.#forgetGone();
     const before = this.#held.get(sequence);
     const times = (before?.times ?? 0) + 1;
     this.#held.set(sequence, { atMs: nowMs, times });
     if (before === undefined || !this.#line.hasAnsweredSince(before.atMs)) return null;
     return Math.max(Math.min(toldMs ?? 0, HOLD_MS_MAX), backoffCeilingMs(times, this.#backoff));
+  }
+
+  /** What was cancelled or has expired between two attempts says nothing when it goes. */
+  #forgetGone(): void {
+    const { retries, running } = this.#parts;
+    for (const sequence of this.#held.keys()) {
+      if (!retries.has(sequence) && !running.has(sequence)) this.#held.delete(sequence);
+    }
   }
 
   /** How the verdict ends the command; null when it waits for another attempt, which is then written. */
@@ -210,6 +219,8 @@ export class Dispatcher implements Works {
   }
 }
 
+/** Commands remembered as held, before those are looked for that have gone. */
+const HELD_MAX = 1_000;
 /** A row has 2 MB, and text grows when it is written as JSON. */
 const RESULT_LENGTH_MAX = 600_000;
 

@@ -73,6 +73,10 @@ describe("places", () => {
     expect(toldTo(1, times)).toEqual([13]);
     times.toldElsewhere(ALONE, 0, 20, at(2), T0);
     expect(toldTo(1, times)).toEqual([13]);
+    expect(times.lastTold("a", T0)).toBe(13);
+    expect(times.lastTold("a", T0 + 3_000)).toBe(10);
+    expect(times.lastTold("a", T0 + 13_000)).toBeNull();
+    expect(times.lastTold("b", T0)).toBeNull();
   });
 
   test("of a thousand tenants at most; whoever finds no room is told the time of the queue", () => {
