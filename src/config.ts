@@ -4,6 +4,7 @@ import { ALGORITHMS, changeFlow, type FlowChecked, type FlowSettings } from "./c
 import { type IntentTable, intentTable } from "./core/intents.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
 import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
+import { tenantIdFault } from "./identity/tenant-id.ts";
 
 /**
  * The deployment's variables, checked once and frozen. A bad one stops the start and is named; a missing one has its
@@ -59,6 +60,8 @@ const variables = z
     ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),
+    LOCAL_TENANT: z.string().default("").superRefine(checkLocalTenant),
+    OAUTH_SECRET: z.union([z.literal(""), z.string().min(32)]).default(""),
     JWT_JWKS_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
     JWT_ISSUER: text,
     JWT_AUDIENCE: text,
@@ -111,10 +114,13 @@ export function parseConfig(vars: Readonly<Record<string, unknown>>): Config {
   }
   const lines = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
-    return `${name}: ${issue.message} (given: ${JSON.stringify(vars[name])})`;
+    return `${name}: ${issue.message}${SECRETS.test(name) ? "" : ` (given: ${JSON.stringify(vars[name])})`}`;
   });
   throw new Error(`bad configuration: ${lines.join("; ")}`);
 }
+
+/** What may be wrong with these is said, what they are is not: it would stand in a log. */
+const SECRETS = /_(SECRET|TOKEN|AUTHORIZATION)$/;
 
 function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"> {
   const executor = vars.UPSTREAM_URL === "" ? "embedded" : "upstream";
@@ -124,6 +130,11 @@ function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"
     intents: executor === "embedded" ? intentTable() : vars.UPSTREAM_ROUTES.intents,
     quota: burst === 0 ? null : { burst, perMinute },
   };
+}
+
+function checkLocalTenant(id: string, context: z.RefinementCtx): void {
+  const fault = id === "" ? null : tenantIdFault(id);
+  if (fault !== null) context.addIssue({ code: "custom", message: fault });
 }
 
 function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {
