@@ -1,20 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
-import { UpstreamExecutor } from "../executor/upstream/deliver.ts";
 import { Admission } from "./admission.ts";
 import { Alarms } from "./alarms.ts";
 import { backfill } from "./backfill.ts";
+import { worksOf } from "./behind-queue.ts";
 import type { CommandRow } from "./command-row.ts";
-import { Dispatcher } from "./dispatcher.ts";
 import { EngineParts } from "./engine-parts.ts";
+import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
 import { type EngineStatus, statusOf } from "./engine-status.ts";
 import { Expiry } from "./expiry.ts";
 import { KeyedDoor } from "./keyed-door.ts";
+import { type Polled, Polling, type PollRequest } from "./polling.ts";
 import type { Submission, Submitted } from "./submission.ts";
 import { type DeadLetter, Views } from "./views.ts";
 import type { Works } from "./works.ts";
-import { Writer } from "./writer.ts";
 
 /**
  * Layer 3's object: the durable bounded queue with its one writer. Each method is one event: load, decide in core,
@@ -38,6 +38,8 @@ export class CommandEngine extends DurableObject<Env> {
   readonly #expiry: Expiry;
   readonly #alarms: Alarms;
   readonly #views: Views;
+  readonly #reads: EngineReads;
+  readonly #polling: Polling;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -50,6 +52,8 @@ export class CommandEngine extends DurableObject<Env> {
     this.#expiry = new Expiry(this.#parts, () => this.#goOn());
     this.#alarms = new Alarms(this.#parts);
     this.#views = new Views(this.#parts);
+    this.#reads = new EngineReads(this.#parts);
+    this.#polling = new Polling(this.#parts, this.#admission, this);
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarms.load();
       this.#goOn();
@@ -62,10 +66,27 @@ export class CommandEngine extends DurableObject<Env> {
     return await this.#door.submit(submission);
   }
 
-  /** The caller of a submission that waits for room, or of a wait for an end, has gone: nothing is left of either. */
+  /** The caller of whatever waits under this token has gone: nothing is left of it. */
   abandon(token: string): void {
+    // A poll first: it must not take the end of its wait for the end of its command.
+    this.#polling.leave(token);
     this.#admission.leave(token);
     this.#parts.waits.leave(token);
+    this.#reads.leave(token);
+  }
+
+  /** Activates jobs, or holds the poll until there are some. */
+  async poll(request: PollRequest): Promise<Polled> {
+    return await this.#polling.poll(request);
+  }
+
+  /** How an instance of a tenant stands, after at most `waitMs` for its end; null for what is not its own. */
+  async instance(tenant: string, key: string, waitMs: number, token: string): Promise<InstanceView | null> {
+    return await this.#reads.instance(tenant, key, waitMs, token);
+  }
+
+  search(tenant: string, kind: SearchKind, query: SearchQuery): Found {
+    return this.#reads.search(tenant, kind, query, Date.now());
   }
 
   /**
@@ -179,8 +200,11 @@ export class CommandEngine extends DurableObject<Env> {
     this.#planToGoOn();
   }
 
-  /** Places may have come free: they go to who waits for them, and then to what was deferred. */
+  /** Commands have run. Places may have come free: they go to who waits for them, and then to what was deferred. */
   #madeRoom(): void {
+    const { endedInstances, availableJobs } = this.#parts.embedded.takeNotices();
+    this.#reads.ended(endedInstances);
+    this.#polling.available(availableJobs);
     this.#admission.admitWaiting();
     backfill(this.#parts);
   }
@@ -219,18 +243,4 @@ export class CommandEngine extends DurableObject<Env> {
     if (row === null) throw new Error(`accepted command ${sequence} has no row`);
     return row;
   }
-}
-
-/** What stands behind the queue. */
-function worksOf(parts: EngineParts, madeRoom: () => void): Works {
-  const { config, line, backoff } = parts;
-  if (line === null) return new Writer(parts, madeRoom);
-  const executor = new UpstreamExecutor({
-    url: config.UPSTREAM_URL,
-    routes: config.UPSTREAM_ROUTES,
-    timeoutMs: config.UPSTREAM_TIMEOUT_MS,
-    responseBytesMax: config.UPSTREAM_RESPONSE_BYTES_MAX,
-    authorization: config.UPSTREAM_AUTHORIZATION,
-  });
-  return new Dispatcher(parts, line, executor, backoff, madeRoom);
 }
