@@ -4,7 +4,7 @@
  */
 
 import type { Json, JsonObject } from "../../core/json.ts";
-import { conditionOf, type Evaluated, evaluate } from "./bpmn/feel.ts";
+import { conditionOf, type Evaluated, valueFor } from "./bpmn/feel.ts";
 import type { Element, Expression, Flow, Mapping, ProcessModel } from "./bpmn/model.ts";
 import { dueMs } from "./bpmn/timer.ts";
 import { NAME_LENGTH_MAX } from "./payloads.ts";
@@ -50,7 +50,7 @@ export function arrival(element: Element, flow: string | null, scope: Scope, now
     }
     case "timer-event": {
       const { timer } = element;
-      const due = dueMs(timer, "literal" in timer.value ? {} : scope.all, nowMs);
+      const due = dueMs(timer, "literal" in timer.value ? {} : scope.all, nowMs, scope.budget);
       if (due.ok) return { kind: "waits-until", dueMs: due.atMs };
       return { kind: "is-stuck", type: "EXTRACT_VALUE_ERROR", message: due.message };
     }
@@ -69,7 +69,7 @@ export function departure(element: Element, brought: JsonObject, scope: Scope): 
     scope.merge(brought);
     return GOES_ON;
   }
-  const mapped = mapVariables(outputs, mergeVariables(scope.all, brought), scope.all);
+  const mapped = mapVariables(outputs, mergeVariables(scope.all, brought), scope.all, scope.budget);
   if (!mapped.ok) return { kind: "is-stuck", type: "IO_MAPPING_ERROR", message: mapped.message };
   scope.merge(mapped.variables);
   return GOES_ON;
@@ -107,7 +107,7 @@ export function flowsOut(element: Element, scope: Scope): FlowsOut {
 
 function holdsFor(flow: Flow, scope: Scope): { readonly ok: true; readonly value: boolean } | Refused {
   if (flow.condition === null) return { ok: true, value: true };
-  const held = conditionOf(flow.condition, scope.all);
+  const held = conditionOf(flow.condition, scope.all, scope.budget);
   if (held.ok) return held;
   return refusedValue(`The condition of the flow ${flow.id}`, held.message);
 }
@@ -124,7 +124,7 @@ function jobOf(task: Element & { kind: "service-task" }, scope: Scope): (NewJob 
   let own: JsonObject = {};
   let locals: string | null = null;
   if (task.inputs.length > 0) {
-    const mapped = mapVariables(task.inputs, scope.all, {});
+    const mapped = mapVariables(task.inputs, scope.all, {}, scope.budget);
     if (!mapped.ok) return { ok: false, type: "IO_MAPPING_ERROR", message: mapped.message };
     const encoded = encodeVariables(mapped.variables, LOCALS_BYTES_MAX);
     if (encoded.kind === "refused") {
@@ -133,11 +133,11 @@ function jobOf(task: Element & { kind: "service-task" }, scope: Scope): (NewJob 
     own = mapped.variables;
     locals = encoded.text;
   }
-  const type = valueFor(task.jobType, scope, own);
+  const type = valueOfTask(task.jobType, scope, own);
   if (!type.ok) return refusedValue("The job's type", type.message);
   if (!isName(type.value))
     return refusedValue("The job's type", `it is not a text of 1 to ${NAME_LENGTH_MAX} characters`);
-  const retries = valueFor(task.retries, scope, own);
+  const retries = valueOfTask(task.retries, scope, own);
   if (!retries.ok) return refusedValue("The job's retries", retries.message);
   const count = typeof retries.value === "string" ? Number(retries.value) : retries.value;
   if (typeof count !== "number" || !Number.isInteger(count) || count < 1 || count > JOB_RETRIES_MAX) {
@@ -150,9 +150,9 @@ function jobOf(task: Element & { kind: "service-task" }, scope: Scope): (NewJob 
 const JOB_RETRIES_MAX = 1_000_000;
 
 /** Reads the variables only when the expression does. */
-function valueFor(expression: Expression, scope: Scope, own: JsonObject): Evaluated {
-  if ("literal" in expression) return { ok: true, value: expression.literal };
-  return evaluate(expression.feel, mergeVariables(scope.all, own));
+function valueOfTask(expression: Expression, scope: Scope, own: JsonObject): Evaluated {
+  const variables = "literal" in expression ? {} : mergeVariables(scope.all, own);
+  return valueFor(expression, variables, scope.budget);
 }
 
 function isName(value: Json): value is string {

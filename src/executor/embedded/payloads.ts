@@ -95,6 +95,14 @@ function pathTo(container: Container, member: string): string[] {
   return path;
 }
 
+function needed(member: string, instead: string) {
+  return { code: "custom" as const, path: [member], message: `is needed, or ${instead} instead` };
+}
+
+function other(member: string, than: string) {
+  return { code: "custom" as const, path: [member], message: `stands instead of ${than}, not beside them` };
+}
+
 /** One strict schema an intent. `parse` gives the payload with its defaults filled in. */
 export const payloadSchemas = {
   "DEPLOYMENT:CREATE": z
@@ -115,11 +123,12 @@ export const payloadSchemas = {
           description: "BPMN 2.0 documents as XML, instead of processId and tasks: all are deployed, or none",
         }),
     })
-    .refine(
-      ({ processId, tasks, resources }) =>
-        (processId === undefined) === (tasks === undefined) && (tasks === undefined) !== (resources === undefined),
-      "needs either processId and tasks, or resources",
-    ),
+    .superRefine(({ processId, tasks, resources }, context) => {
+      const isChain = processId !== undefined || tasks !== undefined;
+      if (isChain && resources !== undefined) context.addIssue(other("resources", "processId and tasks"));
+      if (processId === undefined && resources === undefined) context.addIssue(needed("processId", "resources"));
+      if (tasks === undefined && resources === undefined) context.addIssue(needed("tasks", "resources"));
+    }),
   "PROCESS_INSTANCE:CREATE": z
     .strictObject({
       processId: name().optional(),
@@ -135,12 +144,15 @@ export const payloadSchemas = {
       tags: z.array(name()).max(NAMES_MAX).optional(),
       details: z.boolean().optional(),
     })
-    .refine(
-      ({ processId, processDefinitionKey, version }) =>
-        (processId === undefined) !== (processDefinitionKey === undefined) &&
-        (processDefinitionKey === undefined || version === undefined),
-      "needs either processId, with or without a version, or processDefinitionKey",
-    )
+    .superRefine(({ processId, processDefinitionKey, version }, context) => {
+      const isNamed = processId !== undefined || version !== undefined;
+      if (isNamed && processDefinitionKey !== undefined) {
+        context.addIssue(other("processDefinitionKey", "processId and version"));
+      }
+      if (processId === undefined && processDefinitionKey === undefined) {
+        context.addIssue(needed("processId", "processDefinitionKey"));
+      }
+    })
     .openapi({ required: ["processId"] }),
   "PROCESS_INSTANCE:CANCEL": z.strictObject({ processInstanceKey: key() }),
   "JOB:ACTIVATE": z.strictObject({

@@ -6,12 +6,14 @@
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { valueOf as valueOfExpression } from "./bpmn/feel.ts";
+import { type Budget, FEEL_STEPS_MAX, valueFor } from "./bpmn/feel.ts";
 import type { Mapping } from "./bpmn/model.ts";
 import { mergeVariables } from "./variables.ts";
 
 /** An instance's variables as they become during one event. */
 export class Scope {
+  /** For all expressions of the event together: a loop of small ones is large. */
+  readonly budget: Budget = { steps: FEEL_STEPS_MAX };
   readonly #load: () => JsonObject;
   #all: JsonObject | null = null;
   #changed = false;
@@ -49,11 +51,16 @@ export type Mapped =
  * @param visible what their sources may read
  * @param into what is there already: a path to a member changes that member and keeps the others
  */
-export function mapVariables(mappings: readonly Mapping[], visible: JsonObject, into: JsonObject): Mapped {
+export function mapVariables(
+  mappings: readonly Mapping[],
+  visible: JsonObject,
+  into: JsonObject,
+  budget: Budget,
+): Mapped {
   let made: JsonObject = {};
   let seen = visible;
   for (const { source, target } of mappings) {
-    const value = valueOfExpression(source, seen);
+    const value = valueFor(source, seen, budget);
     if (!value.ok) return { ok: false, message: `The mapping to ${target} failed: ${value.message}` };
     const [name = target, ...path] = target.split(".");
     const before = memberOf(made, name) ?? memberOf(into, name);
