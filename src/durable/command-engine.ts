@@ -53,7 +53,7 @@ export class CommandEngine extends DurableObject<Env> {
     this.#alarms = new Alarms(this.#parts);
     this.#views = new Views(this.#parts);
     this.#reads = new EngineReads(this.#parts);
-    this.#polling = new Polling(this.#parts, this.#admission, this);
+    this.#polling = new Polling(this.#parts.embedded, this.#admission, this);
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarms.load();
       this.#goOn();

@@ -1,7 +1,6 @@
 import type { CommandView } from "../core/command.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Admission } from "./admission.ts";
-import type { EngineParts } from "./engine-parts.ts";
 import { type JobKind, JobPolls, nameOf, type Poll } from "./job-polls.ts";
 import type { Submission, Submitted } from "./submission.ts";
 
@@ -28,6 +27,12 @@ interface Open extends Poll {
   gone: boolean;
 }
 
+/** Where jobs are. */
+export interface JobSource {
+  /** When the next job of a tenant and a type is there, Unix milliseconds; null: there is none. */
+  nextJobMs(tenant: string, type: string): number | null;
+}
+
 /** The way of every command, as polling uses it. */
 export interface CommandWay {
   submit(submission: Submission): Promise<Submitted>;
@@ -44,8 +49,8 @@ const ACTIVATION_MS_MAX = 60_000;
 const FULL_RETRY_SECONDS = 10;
 
 export class Polling {
-  readonly #parts: EngineParts;
-  readonly #admission: Admission;
+  readonly #jobs: JobSource;
+  readonly #admission: Pick<Admission, "health">;
   readonly #way: CommandWay;
   readonly #polls = new JobPolls();
   readonly #open = new Map<string, Open>();
@@ -53,8 +58,8 @@ export class Polling {
   readonly #trying = new Map<string, number>();
   readonly #timers = new Map<string, number>();
 
-  constructor(parts: EngineParts, admission: Admission, way: CommandWay) {
-    this.#parts = parts;
+  constructor(jobs: JobSource, admission: Pick<Admission, "health">, way: CommandWay) {
+    this.#jobs = jobs;
     this.#admission = admission;
     this.#way = way;
   }
@@ -131,7 +136,7 @@ export class Polling {
     clearTimeout(this.#timers.get(name) ?? null);
     this.#timers.delete(name);
     if (this.#polls.waiting(kind) === 0) return;
-    const dueMs = this.#parts.embedded.nextJobMs(kind.tenant, kind.type);
+    const dueMs = this.#jobs.nextJobMs(kind.tenant, kind.type);
     if (dueMs === null) return;
     const inMs = dueMs - Date.now();
     if (inMs > 0) {
@@ -143,7 +148,7 @@ export class Polling {
   }
 
   #isDue({ tenant, type }: JobKind): boolean {
-    const dueMs = this.#parts.embedded.nextJobMs(tenant, type);
+    const dueMs = this.#jobs.nextJobMs(tenant, type);
     return dueMs !== null && dueMs <= Date.now();
   }
 
