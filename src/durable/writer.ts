@@ -83,11 +83,11 @@ export class Writer implements Works {
     return atMs === null ? null : Math.max(0, atMs - nowMs);
   }
 
-  /** Goes on when the next timer is due. The alarm does the same for an object that has lost its memory by then. */
+  /** Goes on when the next timer is due, if that is soon: what lies further ahead is the alarm's alone. */
   #planTimer(nowMs: number): void {
     if (this.#wake !== null) clearTimeout(this.#wake);
     const inMs = this.#timerInMs(nowMs);
-    this.#wake = inMs === null ? null : setTimeout(() => this.start(), Math.min(inMs, TIMER_MS_MAX));
+    this.#wake = inMs === null || inMs > SOON_MS ? null : setTimeout(() => this.start(), inMs);
   }
 
   #run(entry: QueueEntry, nowMs: number): "ended" | "again" {
@@ -98,8 +98,8 @@ export class Writer implements Works {
   }
 }
 
-/** The longest a timer is set for: what lies further ahead is looked at again. */
-const TIMER_MS_MAX = 60_000;
+/** An idle object loses its memory after so long. A timer for later would keep it awake for nothing. */
+const SOON_MS = 10_000;
 
 /** The most commands a second, where a deployment sets one (`ENGINE_RATE_MAX`). */
 class Speed {

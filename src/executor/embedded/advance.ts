@@ -44,7 +44,10 @@ export function decideAt(work: Work, { model }: Definition, position: Position, 
   const { tokens, effects } = played;
   const length = JSON.stringify(tokens).length;
   if (length > TOKENS_LENGTH_MAX) {
-    return { kind: "refused", why: `would keep ${length} characters in tokens, more than ${TOKENS_LENGTH_MAX}` };
+    return {
+      kind: "refused",
+      why: `would take ${length} characters in tokens, more than TOKENS_LENGTH_MAX of ${TOKENS_LENGTH_MAX}`,
+    };
   }
   if (played.variables === null) return { kind: "ready", tokens, variables: null, effects };
   const encoded = encodeVariables(played.variables);

@@ -33,6 +33,7 @@ const OF_PROCESS: Fields = {
   processDefinitionId: text("definition.process_id"),
   processDefinitionKey: key("instance.definition"),
   processInstanceKey: key("instance.seq"),
+  tenantId: text("item.tenant"),
 };
 
 const INSTANCES: KindOfSearch = {

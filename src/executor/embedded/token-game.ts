@@ -167,11 +167,14 @@ class Game {
   /** Waits until there is a token on each flow that comes in, and then takes one of each: more wait for the next time. */
   #join(step: Step, incoming: readonly string[], flow: string): void {
     this.#rest(step, { kind: "join", flow });
-    const joined = incoming.map((id) =>
-      this.#resting.find(({ at, rest }) => at === step.at && rest.kind === "join" && rest.flow === id),
-    );
-    if (joined.includes(undefined)) return;
-    this.#resting = this.#resting.filter((token) => !joined.includes(token));
+    const firstBy = new Map<string, Token>();
+    for (const token of this.#resting) {
+      if (token.at !== step.at || token.rest.kind !== "join") continue;
+      if (!firstBy.has(token.rest.flow)) firstBy.set(token.rest.flow, token);
+    }
+    if (!incoming.every((id) => firstBy.has(id))) return;
+    const joined = new Set(firstBy.values());
+    this.#resting = this.#resting.filter((token) => !joined.has(token));
     this.#goOn(step, elementOf(this.#model, step.at));
   }
 
@@ -196,7 +199,7 @@ class Game {
 
   #lift(which: (token: Token) => boolean): Token[] {
     const lifted = this.#resting.filter(which);
-    this.#resting = this.#resting.filter((token) => !lifted.includes(token));
+    this.#resting = this.#resting.filter((token) => !which(token));
     return lifted;
   }
 
