@@ -61,6 +61,7 @@ export default defineConfig({
         UPSTREAM_TIMEOUT_MS: "10000",
         UPSTREAM_AUTHORIZATION: "Bearer of-the-backend",
         UPSTREAM_FORWARD_HEADERS: "traceparent",
+        V2_ROUTES: JSON.stringify([{ method: "POST", path: "/v2/signals/broadcast", intent: "SIGNAL:BROADCAST" }]),
         UPSTREAM_ROUTES: JSON.stringify({
           "ORDER:PLACE": { path: "/orders" },
           "ORDER:CANCEL": { method: "DELETE", path: "/orders/{orderId}", critical: true },

@@ -4,6 +4,7 @@ import { ALGORITHMS, changeFlow, type FlowChecked, type FlowSettings } from "./c
 import { type IntentTable, intentTable } from "./core/intents.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
 import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
+import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
 import { tenantIdFault } from "./identity/tenant-id.ts";
 
 /**
@@ -41,6 +42,7 @@ const variables = z
     IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
     UPSTREAM_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
     UPSTREAM_ROUTES: z.string().default("{}").transform(readRoutes),
+    V2_ROUTES: z.string().default("[]").transform(readSurface),
     UPSTREAM_AUTHORIZATION: text,
     UPSTREAM_FORWARD_HEADERS: z.string().default("").transform(readHeaderNames),
     UPSTREAM_CONCURRENCY: whole(1, 256, 1),
@@ -127,9 +129,18 @@ function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"
   const { UPSTREAM_QUOTA_BURST: burst, UPSTREAM_QUOTA_PER_MINUTE: perMinute } = vars;
   return {
     executor,
-    intents: executor === "embedded" ? intentTable() : vars.UPSTREAM_ROUTES.intents,
+    // What UPSTREAM_ROUTES says of an intent goes before what a row of the surface says.
+    intents:
+      executor === "embedded" ? intentTable() : new Map([...vars.V2_ROUTES.intents, ...vars.UPSTREAM_ROUTES.intents]),
     quota: burst === 0 ? null : { burst, perMinute },
   };
+}
+
+function readSurface(given: string, context: z.RefinementCtx): Surface {
+  const surface = parseSurface(given || "[]");
+  if (typeof surface !== "string") return surface;
+  context.addIssue({ code: "custom", message: `must be a JSON list of routes: ${surface}` });
+  return z.NEVER;
 }
 
 function checkLocalTenant(id: string, context: z.RefinementCtx): void {

@@ -70,6 +70,7 @@ describe("who imports whom", () => {
         "durable/tenant-limiter.ts",
         "executor/embedded/payloads.ts",
         "executor/upstream/routes.ts",
+        "executor/upstream/whole.ts",
         "wire/",
         "@hono/zod-openapi",
         "hono",

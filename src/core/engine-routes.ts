@@ -63,3 +63,30 @@ export const ENGINE_ROUTES = {
   searchIncidents: read("POST", "/v2/incidents/search"),
   searchJobs: read("POST", "/v2/jobs/search"),
 } as const satisfies Record<string, EngineRoute>;
+
+/**
+ * The row of a request; null when the table has none. What is not asked for by name comes last, so that a deployment's
+ * own rows go before ours.
+ *
+ * @param path without a query
+ */
+export function routeFor(routes: readonly EngineRoute[], method: string, path: string): EngineRoute | null {
+  const segments = path.split("/");
+  return routes.find((route) => route.method === method && fits(route.path.split("/"), segments)) ?? null;
+}
+
+/** A name in braces fits any one segment that is not empty. */
+function fits(pattern: readonly string[], segments: readonly string[]): boolean {
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, n) => part === segments[n] || (/^\{.*\}$/.test(part) && segments[n] !== ""))
+  );
+}
+
+/** Whether a request that no row names only reads, by the custom of this surface. */
+export function readsByCustom(method: string, path: string): boolean {
+  return method === "GET" || (method === "POST" && /\/(search|statistics)$/.test(path));
+}
+
+/** What such a request costs. */
+export const READ_COST = 1;

@@ -223,7 +223,7 @@ export class CommandEngine extends DurableObject<Env> {
     const wakeInMs = this.#works.wakeInMs(nowMs);
     const deadlineMs = this.#parts.deadlines.nextMs();
     if (wakeInMs !== null) this.#alarms.plan(wakeInMs);
-    else if (deadlineMs !== null) this.#alarms.plan(Math.max(0, deadlineMs - nowMs));
+    if (deadlineMs !== null) this.#alarms.plan(Math.max(0, deadlineMs - nowMs));
   }
 
   /** A command is on disk and has its place: work on it, see to it that work goes on after a restart, tell its state. */

@@ -1,9 +1,10 @@
 import type { Backoff } from "../core/backoff.ts";
 import type { CommandError } from "../core/command.ts";
-import { type AttemptResult, type DeliveryVerdict, judgeAnswer } from "../core/delivery/answer.ts";
+import { type AttemptResult, type DeliveryVerdict, judgeAnswer, judgeWhole } from "../core/delivery/answer.ts";
 import { afterSpent } from "../core/delivery/retries.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
+import { wholeOf } from "../executor/upstream/whole.ts";
 import type { CommandEnd, CommandRow } from "./command-row.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { UpstreamLine } from "./upstream-line.ts";
@@ -21,6 +22,8 @@ interface Attempt {
   /** The command as it was before. */
   readonly row: CommandRow;
   readonly beganMs: number;
+  /** For a request that is handed on whole: whether it may be delivered again when nobody knows. */
+  readonly whole: { readonly repeatable: boolean } | null;
 }
 
 /** The longest a timer is set for: what lies further ahead is looked at again. */
@@ -110,7 +113,7 @@ export class Dispatcher implements Works {
     running.set(entry.sequence, entry);
     deadlines.remove(entry.sequence);
     pace.began(nowMs);
-    void this.#attempt({ entry, row, beganMs: nowMs });
+    void this.#attempt({ entry, row, beganMs: nowMs, whole: wholeOf(store.headers(entry.sequence)) });
   }
 
   /** Makes an attempt. The runtime holds the request back until what was written before is on disk. */
@@ -135,7 +138,8 @@ export class Dispatcher implements Works {
   /** Writes what came of an attempt, and goes on. */
   #settle(attempt: Attempt, result: AttemptResult, nowMs: number): void {
     const { running, pace, ledger } = this.#parts;
-    const verdict = judgeAnswer(result, nowMs);
+    const { whole } = attempt;
+    const verdict = whole === null ? judgeAnswer(result, nowMs) : judgeWhole(result, whole.repeatable, nowMs);
     this.#line.after(verdict, attempt.beganMs, nowMs, Math.random());
     const end = this.#endOf(attempt, verdict, nowMs);
     running.delete(attempt.entry.sequence);
@@ -158,7 +162,7 @@ export class Dispatcher implements Works {
       case "succeeded":
         return { state: "succeeded", result: verdict.result };
       case "failed":
-        return { state: "failed", error: verdict.error };
+        return { state: "failed", error: verdict.error, ...(verdict.result && { result: verdict.result }) };
       case "hold":
         this.#again(entry, row.attempts, nowMs, null);
         return null;

@@ -35,6 +35,8 @@ export interface NewCommand {
   readonly cost: number;
   /** The request as it was made, for the caller's own name of it: that must not be used for another. */
   readonly said: JsonObject;
+  /** Headers that go with it besides those of the caller that the deployment lists. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What became of a command at the door. */
@@ -130,7 +132,7 @@ const HEARD_BEFORE: EngineHealth = { refusing: null, retryAfterSeconds: 1, place
 function submissionOf(
   c: Context<AppEnv>,
   config: Config,
-  { intent, payload, deadlineMs, waitMs }: NewCommand,
+  { intent, payload, deadlineMs, waitMs, headers = {} }: NewCommand,
 ): Omit<Submission, "idempotency" | "wanting"> {
   const text = JSON.stringify(payload);
   const forwarded = config.UPSTREAM_FORWARD_HEADERS.flatMap((name) => {
@@ -145,7 +147,7 @@ function submissionOf(
     bytes: new TextEncoder().encode(text).byteLength,
     token: crypto.randomUUID(),
     deadlineMs,
-    headers: Object.fromEntries(forwarded),
+    headers: { ...Object.fromEntries(forwarded), ...headers },
     waitMs,
   };
 }

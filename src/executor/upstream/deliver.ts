@@ -3,6 +3,7 @@ import { JSON_DEPTH_MAX, type Json, jsonDepth } from "../../core/json.ts";
 import { readBounded } from "../../wire/read-bounded.ts";
 import type { DeliverableCommand, DeliveringExecutor } from "../port.ts";
 import { routeOf, type UpstreamRoutes, urlOf } from "./routes.ts";
+import { ownerHeader, realHeaders, wholeBody, wholeOf, wholeUrl } from "./whole.ts";
 
 /**
  * One attempt to hand a command to the upstream over HTTP. It says what came back, whatever that is, within its
@@ -33,8 +34,11 @@ export class UpstreamExecutor implements DeliveringExecutor {
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     try {
       const response = await fetch(this.#request(command, deadline.signal));
-      const body = await readAnswer(response, responseBytesMax);
-      return { kind: "answered", status: response.status, retryAfter: response.headers.get("Retry-After"), body };
+      const asText = wholeOf(command.headers) !== null;
+      const body = await readAnswer(response, responseBytesMax, asText);
+      const contentType = response.headers.get("Content-Type") ?? "";
+      const retryAfter = response.headers.get("Retry-After");
+      return { kind: "answered", status: response.status, retryAfter, body, contentType };
     } catch (error) {
       if (deadline.signal.aborted) return { kind: "broken", code: "timeout", why: `no answer in ${timeoutMs} ms` };
       return { kind: "broken", code: "unreachable", why: reasonOf(error) };
@@ -45,14 +49,20 @@ export class UpstreamExecutor implements DeliveringExecutor {
 
   #request({ id, tenant, intent, attempt, payload, headers }: DeliverableCommand, signal: AbortSignal): Request {
     const { url, routes, authorization } = this.#settings;
-    const route = routeOf(routes, intent);
-    const sent = new Headers(headers);
+    const sent = new Headers(realHeaders(headers));
     sent.set(...ownerHeader(tenant));
     sent.set("X-Headgate-Intent", intent);
     sent.set("X-Headgate-Command-Id", id);
     sent.set("X-Headgate-Attempt", String(attempt));
     sent.set("Idempotency-Key", id);
     if (authorization !== "") sent.set("Authorization", authorization);
+    const whole = wholeOf(headers);
+    if (whole !== null) {
+      const body = whole.method === "GET" ? null : wholeBody(payload);
+      const { method, path } = whole;
+      return new Request(wholeUrl(url, path), { method, headers: sent, redirect: "manual", signal, body });
+    }
+    const route = routeOf(routes, intent);
     const hasBody = route.method !== "GET";
     if (hasBody) sent.set("Content-Type", "application/json");
     return new Request(urlOf(url, route, payload), {
@@ -66,16 +76,12 @@ export class UpstreamExecutor implements DeliveringExecutor {
   }
 }
 
-/** Whose command it is. Ids may have any characters, and a header may not. An address is never spelt as a tenant. */
-function ownerHeader(owner: string): [string, string] {
-  const [kind, name] = [owner.slice(0, owner.indexOf(":")), owner.slice(owner.indexOf(":") + 1)];
-  return [kind === "tenant" ? "X-Headgate-Tenant" : "X-Headgate-Address", encodeURIComponent(name)];
-}
-
-async function readAnswer(response: Response, bytesMax: number): Promise<AnswerBody> {
+/** @param asText as it came, for who understands it himself */
+async function readAnswer(response: Response, bytesMax: number, asText: boolean): Promise<AnswerBody> {
   const bytes = await readBounded(response.body, bytesMax);
   if (bytes === null) return { kind: "too_large", bytesMax };
   if (bytes.byteLength === 0) return { kind: "empty" };
+  if (asText) return { kind: "text", value: new TextDecoder().decode(bytes) };
   const type = (response.headers.get("Content-Type") ?? "").toLowerCase();
   if (type.includes("html")) return { kind: "nonsense", why: "with a page for people" };
   const text = new TextDecoder().decode(bytes);

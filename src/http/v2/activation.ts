@@ -9,7 +9,7 @@ import { checkPayload, hangUpOf, type NewCommand, passLayers } from "../command-
 import type { Api } from "../endpoint.ts";
 import { problem } from "../problem.ts";
 import { DEFAULT_TENANT, engineEndpoint, optional, present, wholeNumber } from "./engine-endpoint.ts";
-import { heldAnswer } from "./held-answer.ts";
+import { heldAnswer, NO_JOBS } from "./held-answer.ts";
 import { COMMAND_WAIT_MS, resultOf } from "./run-command.ts";
 import { foreignTenant } from "./tenant.ts";
 
@@ -79,8 +79,6 @@ async function answerPoll(c: Context<AppEnv>, config: Config, body: Activation):
   const command = { intent, payload: checked.value, deadlineMs: COMMAND_WAIT_MS, waitMs: 0, cost, said: payload };
   return await heldAnswer(c, NO_JOBS, (gone) => poll(c, config, command, { type, holdMs: hold }, gone));
 }
-
-const NO_JOBS = JSON.stringify({ jobs: [] });
 
 /** @param gone aborts when the worker is no longer there */
 async function poll(

@@ -33,15 +33,17 @@ export async function runCommand(
   // One that nobody waits for any more is not begun, unless it relieves the engine.
   const deadlineMs = critical ? null : COMMAND_WAIT_MS;
   const command = { intent, payload: checked.value, deadlineMs, waitMs: COMMAND_WAIT_MS, cost, said };
-  return await endOfSent(c, config, route, await sendCommand(c, config, command));
+  const ended = await endOfSent(c, config, route, await sendCommand(c, config, command));
+  return ended instanceof Response ? ended : resultOf(c, ended);
 }
 
-async function endOfSent(
+/** The command after its end, or the answer to give because there is none. */
+export async function endOfSent(
   c: Context<AppEnv>,
   config: Config,
   route: CommandRoute,
   sent: AtDoor,
-): Promise<JsonObject | Response> {
+): Promise<CommandView | Response> {
   switch (sent.kind) {
     case "answered":
       return sent.response;
@@ -52,9 +54,7 @@ async function endOfSent(
     }
     case "repeated":
       c.header("Idempotency-Replayed", "true");
-      return sent.answer.told === "ended"
-        ? resultOf(c, sent.answer.command)
-        : await endOfAccepted(c, config, sent.answer, null);
+      return sent.answer.told === "ended" ? sent.answer.command : await endOfAccepted(c, config, sent.answer, null);
     case "accepted":
       return await endOfAccepted(c, config, sent.command, sent.key);
   }
@@ -65,12 +65,12 @@ async function endOfAccepted(
   config: Config,
   command: CommandView | Acceptance,
   key: string | null,
-): Promise<JsonObject | Response> {
+): Promise<CommandView | Response> {
   const untilMs = Date.now() + COMMAND_WAIT_MS;
   for (let waits = 0; waits < WAITS_MAX; waits++) {
     const waitMs = Math.max(1, untilMs - Date.now());
     const ended = await endOf(c, config, command, waitMs, key);
-    if (ended !== null) return resultOf(c, ended);
+    if (ended !== null) return ended;
   }
   const detail = `Command ${command.commandId} is accepted and has not ended yet. It will, without being sent again.`;
   return problem(c, { code: "deadline_exceeded", detail });
