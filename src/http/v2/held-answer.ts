@@ -37,24 +37,30 @@ async function writeLater(
   otherwise: string,
   gone: AbortController,
 ): Promise<void> {
+  const text = answer.then(
+    (response) => (response.status === 200 ? response.text() : otherwise),
+    (error: unknown) => {
+      console.error(JSON.stringify({ event: "held_answer_failed", error: String(error) }));
+      return otherwise;
+    },
+  );
   try {
-    let response: Response | null = null;
-    while (response === null) {
+    let said: string | null = null;
+    while (said === null) {
       await writer.write(BLANK);
-      response = await withinBeat(answer);
+      said = await withinBeat(text);
     }
-    const text = response.status === 200 ? await response.text() : otherwise;
-    await writer.write(new TextEncoder().encode(text));
+    await writer.write(new TextEncoder().encode(said));
     await writer.close();
   } catch {
+    // There is nobody to write to.
     gone.abort();
-    // Its own end tells nobody anything any more.
-    await answer.catch(() => undefined);
+    await text;
   }
 }
 
 /** Null: not yet. */
-async function withinBeat(answer: Promise<Response>): Promise<Response | null> {
+async function withinBeat<T>(answer: Promise<T>): Promise<T | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), BEAT_MS);
   try {
