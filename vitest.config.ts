@@ -52,7 +52,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      inWorkerd("worker", "test/{durable,http,executor,identity,store,conformance}/**/*.test.ts", {
+      inWorkerd("worker", "test/{durable,http,executor,identity,store}/**/*.test.ts", {
         // Off by default; on, it changes nothing for commands that are neither slow nor many.
         ADAPTIVE_TENANT_RATE: "on",
       }),
@@ -63,6 +63,7 @@ export default defineConfig({
         UPSTREAM_TIMEOUT_MS: "10000",
         UPSTREAM_AUTHORIZATION: "Bearer of-the-backend",
         UPSTREAM_FORWARD_HEADERS: "traceparent",
+        V2_ROUTES: JSON.stringify([{ method: "POST", path: "/v2/signals/broadcast", intent: "SIGNAL:BROADCAST" }]),
         UPSTREAM_ROUTES: JSON.stringify({
           "ORDER:PLACE": { path: "/orders" },
           "ORDER:CANCEL": { method: "DELETE", path: "/orders/{orderId}", critical: true },
@@ -72,8 +73,10 @@ export default defineConfig({
         test: {
           ...shared,
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
+          include: ["test/{e2e,conformance}/**/*.test.ts"],
           testTimeout: 60_000,
+          // A gateway is bundled before it starts, on a machine that other tests share.
+          hookTimeout: 60_000,
         },
       },
     ],

@@ -9,6 +9,7 @@ import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
 import { preflight } from "./http/middleware/preflight.ts";
 import { requestContext } from "./http/middleware/request-context.ts";
+import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
 import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
 import { registerCheck } from "./http/routes/check.ts";
@@ -19,9 +20,11 @@ import { registerFlowControl } from "./http/routes/flow-control.ts";
 import { registerHealth } from "./http/routes/health.ts";
 import { registerKeys } from "./http/routes/keys.ts";
 import { registerLimits } from "./http/routes/limits.ts";
+import { registerOAuth } from "./http/routes/oauth.ts";
 import { registerQueue } from "./http/routes/queue.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
+import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
 /** The version of the HTTP contract, as the API document names it. */
@@ -35,7 +38,9 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
 
   app.use(requestContext());
   app.use(preflight());
-  app.use("/v1/*", authenticate(config));
+  app.use("/v1/*", authenticate(config, { local: false }));
+  app.use("/v2/*", authenticate(config, { local: true }));
+  app.use("/t/:tenant/v2/*", authenticate(config, { local: true }), tenantInPath());
   app.use("/admin/*", adminAuth(config));
 
   const api: Api = { app, bodyBytesMax: config.BODY_BYTES_MAX };
@@ -44,6 +49,8 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerQueue(api, config);
   registerCheck(api, config);
   registerLimits(api, config);
+  registerOAuth(api, config);
+  registerEngineSurface(api, config);
   registerTiers(api, config);
   registerTenants(api, config);
   registerKeys(api);

@@ -4,6 +4,8 @@ import { ALGORITHMS, changeFlow, type FlowChecked, type FlowSettings } from "./c
 import { type IntentTable, intentTable } from "./core/intents.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
 import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
+import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
+import { tenantIdFault } from "./identity/tenant-id.ts";
 
 /**
  * The deployment's variables, checked once and frozen. A bad one stops the start and is named; a missing one has its
@@ -44,6 +46,7 @@ const variables = z
     IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
     UPSTREAM_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
     UPSTREAM_ROUTES: z.string().default("{}").transform(readRoutes),
+    V2_ROUTES: z.string().default("[]").transform(readSurface),
     UPSTREAM_AUTHORIZATION: z
       .string()
       .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII")
@@ -66,6 +69,8 @@ const variables = z
     ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),
+    LOCAL_TENANT: z.string().default("").superRefine(checkLocalTenant),
+    OAUTH_SECRET: z.union([z.literal(""), z.string().min(32)]).default(""),
     JWT_JWKS_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
     JWT_ISSUER: text,
     JWT_AUDIENCE: text,
@@ -126,20 +131,37 @@ export function parseConfig(vars: Readonly<Record<string, unknown>>): Config {
   }
   const lines = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
-    return `${name}: ${issue.message} (given: ${JSON.stringify(vars[name])})`;
+    return `${name}: ${issue.message}${SECRETS.test(name) ? "" : ` (given: ${JSON.stringify(vars[name])})`}`;
   });
   throw new Error(`bad configuration: ${lines.join("; ")}`);
 }
+
+/** What may be wrong with these is said, what they are is not: it would stand in a log. */
+const SECRETS = /_(SECRET|TOKEN|AUTHORIZATION)$/;
 
 function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"> {
   const executor = vars.UPSTREAM_URL === "" ? "embedded" : "upstream";
   const { UPSTREAM_QUOTA_BURST: burst, UPSTREAM_QUOTA_PER_MINUTE: perMinute, ENGINE_PARTITIONS: parts } = vars;
   return {
     executor,
-    intents: executor === "embedded" ? intentTable() : vars.UPSTREAM_ROUTES.intents,
+    // What UPSTREAM_ROUTES says of an intent goes before what a row of the surface says.
+    intents:
+      executor === "embedded" ? intentTable() : new Map([...vars.V2_ROUTES.intents, ...vars.UPSTREAM_ROUTES.intents]),
     // Each partition goes by itself, with its part of the whole.
     quota: burst === 0 ? null : { burst: Math.floor(burst / parts), perMinute, parts },
   };
+}
+
+function readSurface(given: string, context: z.RefinementCtx): Surface {
+  const surface = parseSurface(given || "[]");
+  if (typeof surface !== "string") return surface;
+  context.addIssue({ code: "custom", message: `must be a JSON list of routes: ${surface}` });
+  return z.NEVER;
+}
+
+function checkLocalTenant(id: string, context: z.RefinementCtx): void {
+  const fault = id === "" ? null : tenantIdFault(id);
+  if (fault !== null) context.addIssue({ code: "custom", message: fault });
 }
 
 function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {

@@ -40,6 +40,9 @@ function foreign(folder: string, allowed: readonly string[]): string[] {
   );
 }
 
+/** Of BPMN and of FEEL. */
+const PARSERS = ["bpmn-moddle", "zeebe-bpmn-moddle/resources/zeebe.json", "feelin"];
+
 describe("who imports whom", () => {
   test.each<[string, string[]]>([
     ["core", ["core/"]],
@@ -48,7 +51,7 @@ describe("who imports whom", () => {
     ["client", ["core/", "client/"]],
     ["store", ["core/", "store/", "zod"]],
     ["identity", ["core/", "identity/", "store/", "config.ts", "@hono/zod-openapi", "zod", "jose"]],
-    ["executor", ["core/", "executor/", "wire/", "@hono/zod-openapi", "zod"]],
+    ["executor", ["core/", "executor/", "wire/", "@hono/zod-openapi", "zod", ...PARSERS]],
     ["durable", ["core/", "durable/", "executor/", "identity/caller.ts", "config.ts", "cloudflare:workers"]],
     [
       "http",
@@ -62,10 +65,12 @@ describe("who imports whom", () => {
         "durable/engines.ts",
         "durable/submission.ts",
         "durable/views.ts",
+        "durable/engine-reads.ts",
         "durable/command-engine.ts",
         "durable/tenant-limiter.ts",
         "executor/embedded/payloads.ts",
         "executor/upstream/routes.ts",
+        "executor/upstream/whole.ts",
         "wire/",
         "@hono/zod-openapi",
         "hono",
@@ -74,6 +79,13 @@ describe("who imports whom", () => {
   ])("%s imports only what it may", (folder, allowed) => {
     expect(within(folder).length).toBeGreaterThan(0);
     expect(foreign(folder, allowed)).toEqual([]);
+  });
+
+  test("only the engine's bpmn/ knows the parsers of BPMN and FEEL, and only one file of it that of BPMN", () => {
+    const parsing = (pattern: RegExp) =>
+      sources.filter(({ imports }) => imports.some((name) => pattern.test(name))).map(({ file }) => file);
+    expect(parsing(/^(zeebe-)?bpmn-moddle/)).toEqual(["executor/embedded/bpmn/moddle.ts"]);
+    expect(parsing(/^feelin/).filter((file) => !file.startsWith("executor/embedded/bpmn/"))).toEqual([]);
   });
 
   test("http takes types, and nothing else, from the object classes", () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
@@ -38,7 +39,9 @@ export interface Gateway {
 /** @throws Error with one line for people: a bad variable, a port that is taken */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(path.join(ROOT, "wrangler.toml"));
-  const bindings = { ADMIN_TOKEN: DEV_ADMIN_TOKEN, ...Object(workerOptions.bindings), ...options.vars };
+  // Tokens of an earlier run are worth nothing: their clients ask for new ones.
+  const secrets = { ADMIN_TOKEN: DEV_ADMIN_TOKEN, OAUTH_SECRET: randomBytes(32).toString("hex") };
+  const bindings = { ...secrets, ...Object(workerOptions.bindings), ...options.vars };
   const config = parseConfig(bindings);
   await assertPortFree(options.port);
   await mkdir(options.persistTo, { recursive: true });

@@ -15,6 +15,9 @@ export type Problem =
   | { readonly code: "forbidden"; readonly detail: string }
   | { readonly code: "not_found"; readonly detail: string }
   | { readonly code: "conflict"; readonly detail: string }
+  | { readonly code: "already_exists"; readonly detail: string }
+  /** The wait is over. What was asked may still happen, or has. */
+  | { readonly code: "deadline_exceeded"; readonly detail: string }
   | { readonly code: "payload_too_large"; readonly detail: string }
   | {
       readonly code: "rate_limited";
@@ -35,7 +38,7 @@ export type ProblemCode = Problem["code"];
 export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused";
 
 interface Wire {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503 | 504;
   readonly title: string;
   readonly type: string;
 }
@@ -52,6 +55,8 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   forbidden: { status: 403, title: "Forbidden", type: BLANK },
   not_found: { status: 404, title: "Not Found", type: BLANK },
   conflict: { status: 409, title: "Conflict", type: BLANK },
+  already_exists: { status: 409, title: "Conflict", type: BLANK },
+  deadline_exceeded: { status: 504, title: "Gateway Timeout", type: BLANK },
   payload_too_large: { status: 413, title: "Content Too Large", type: BLANK },
   rate_limited: { status: 429, title: "Too Many Requests", type: QUOTA_EXCEEDED },
   cost_exceeds_capacity: { status: 422, title: "Unprocessable Content", type: QUOTA_EXCEEDED },
@@ -64,3 +69,31 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   unavailable: { status: 503, title: "Service Unavailable", type: BLANK },
   internal: { status: 500, title: "Internal Server Error", type: BLANK },
 };
+
+/**
+ * The titles on the engine's own surface (`/v2`): there the title is the name of a status, and clients go by it.
+ * `RESOURCE_EXHAUSTED`, and nothing else on a 503, tells them that nothing was done and that a new try is right.
+ */
+export const ENGINE_TITLES: Readonly<Record<ProblemCode, string>> = {
+  invalid_request: "INVALID_ARGUMENT",
+  unauthenticated: "UNAUTHORIZED",
+  forbidden: "FORBIDDEN",
+  not_found: "NOT_FOUND",
+  conflict: "INVALID_STATE",
+  already_exists: "ALREADY_EXISTS",
+  deadline_exceeded: "DEADLINE_EXCEEDED",
+  payload_too_large: "INVALID_ARGUMENT",
+  rate_limited: "RESOURCE_EXHAUSTED",
+  cost_exceeds_capacity: "INVALID_ARGUMENT",
+  queue_full: "RESOURCE_EXHAUSTED",
+  request_limit: "RESOURCE_EXHAUSTED",
+  write_limit: "RESOURCE_EXHAUSTED",
+  engine_paused: "RESOURCE_EXHAUSTED",
+  idempotency_in_flight: "INVALID_STATE",
+  idempotency_conflict: "INVALID_ARGUMENT",
+  unavailable: "RESOURCE_EXHAUSTED",
+  internal: "INTERNAL",
+};
+
+/** One client of the engine obeys `Retry-After` to the letter and with a call held open: it is never told more, in seconds. */
+export const ENGINE_RETRY_AFTER_MAX_SECONDS = 30;

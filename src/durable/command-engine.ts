@@ -1,20 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
-import { UpstreamExecutor } from "../executor/upstream/deliver.ts";
 import { Admission } from "./admission.ts";
 import { Alarms } from "./alarms.ts";
 import { backfill } from "./backfill.ts";
+import { worksOf } from "./behind-queue.ts";
 import type { CommandRow } from "./command-row.ts";
-import { Dispatcher } from "./dispatcher.ts";
 import { EngineParts } from "./engine-parts.ts";
+import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
 import { type EngineStatus, statusOf } from "./engine-status.ts";
 import { Expiry } from "./expiry.ts";
 import { KeyedDoor } from "./keyed-door.ts";
+import { type Polled, Polling, type PollRequest } from "./polling.ts";
 import type { Submission, Submitted } from "./submission.ts";
 import { type DeadLetter, Views } from "./views.ts";
-import type { WorkHooks, Works } from "./works.ts";
-import { Writer } from "./writer.ts";
+import type { Works } from "./works.ts";
 
 /**
  * Layer 3's object: the durable bounded queue with its one writer. Each method is one event: load, decide in core,
@@ -38,6 +38,8 @@ export class CommandEngine extends DurableObject<Env> {
   readonly #expiry: Expiry;
   readonly #alarms: Alarms;
   readonly #views: Views;
+  readonly #reads: EngineReads;
+  readonly #polling: Polling;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -46,6 +48,8 @@ export class CommandEngine extends DurableObject<Env> {
       this.#accepted(sequence, submission, deferred),
     );
     this.#views = new Views(this.#parts);
+    this.#reads = new EngineReads(this.#parts);
+    this.#polling = new Polling(this.#parts.embedded, this.#admission, this);
     this.#door = new KeyedDoor(this.#parts, this.#admission, this.#views);
     this.#expiry = new Expiry(this.#parts, () => this.#goOn());
     const expire = (nowMs: number) => this.#expiry.run(nowMs);
@@ -63,10 +67,27 @@ export class CommandEngine extends DurableObject<Env> {
     return await this.#door.submit(submission);
   }
 
-  /** The caller of a submission that waits for room, or of a wait for an end, has gone: nothing is left of either. */
+  /** The caller of whatever waits under this token has gone: nothing is left of it. */
   abandon(token: string): void {
+    // A poll first: it must not take the end of its wait for the end of its command.
+    this.#polling.leave(token);
     this.#admission.leave(token);
     this.#parts.waits.leave(token);
+    this.#reads.leave(token);
+  }
+
+  /** Activates jobs, or holds the poll until there are some. */
+  async poll(request: PollRequest): Promise<Polled> {
+    return await this.#polling.poll(request);
+  }
+
+  /** How an instance of a tenant stands, after at most `waitMs` for its end; null for what is not its own. */
+  async instance(tenant: string, key: string, waitMs: number, token: string): Promise<InstanceView | null> {
+    return await this.#reads.instance(tenant, key, waitMs, token);
+  }
+
+  search(tenant: string, kind: SearchKind, query: SearchQuery): Found {
+    return this.#reads.search(tenant, kind, query, Date.now());
   }
 
   /**
@@ -181,8 +202,11 @@ export class CommandEngine extends DurableObject<Env> {
     this.#planToGoOn();
   }
 
-  /** Places may have come free: they go to who waits for them, and then to what was deferred. */
+  /** Commands have run. Places may have come free: they go to who waits for them, and then to what was deferred. */
   #madeRoom(): void {
+    const { endedInstances, availableJobs } = this.#parts.embedded.takeNotices();
+    this.#reads.ended(endedInstances);
+    this.#polling.available(availableJobs);
     this.#admission.admitWaiting();
     backfill(this.#parts);
     this.#expiry.plan(Date.now());
@@ -200,9 +224,9 @@ export class CommandEngine extends DurableObject<Env> {
     const nowMs = Date.now();
     this.#expiry.plan(nowMs);
     const deadlineMs = this.#parts.deadlines.nextMs();
-    const deadlineInMs = deadlineMs === null ? null : Math.max(0, deadlineMs - nowMs);
-    const inMs = least(this.#works.wakeInMs(nowMs), deadlineInMs);
-    if (inMs !== null) this.#alarms.plan(inMs);
+    const wakeInMs = this.#works.wakeInMs(nowMs);
+    if (wakeInMs !== null) this.#alarms.plan(wakeInMs);
+    if (deadlineMs !== null) this.#alarms.plan(Math.max(0, deadlineMs - nowMs));
   }
 
   /** A command is on disk and has its place: work on it, see to it that work goes on after a restart, tell its state. */
@@ -222,22 +246,4 @@ export class CommandEngine extends DurableObject<Env> {
     if (row === null) throw new Error(`accepted command ${sequence} has no row`);
     return row;
   }
-}
-
-function least(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
-}
-
-/** What stands behind the queue. */
-function worksOf(parts: EngineParts, hooks: WorkHooks): Works {
-  const { config, line, backoff } = parts;
-  if (line === null) return new Writer(parts, hooks);
-  const executor = new UpstreamExecutor({
-    url: config.UPSTREAM_URL,
-    routes: config.UPSTREAM_ROUTES,
-    timeoutMs: config.UPSTREAM_TIMEOUT_MS,
-    responseBytesMax: config.UPSTREAM_RESPONSE_BYTES_MAX,
-    authorization: config.UPSTREAM_AUTHORIZATION,
-  });
-  return new Dispatcher(parts, line, executor, backoff, hooks);
 }

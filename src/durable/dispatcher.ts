@@ -1,11 +1,12 @@
 import { type Backoff, backoffCeilingMs } from "../core/backoff.ts";
 import type { CommandError } from "../core/command.ts";
-import { type AttemptResult, type DeliveryVerdict, judgeAnswer } from "../core/delivery/answer.ts";
+import { type AttemptResult, type DeliveryVerdict, judgeAnswer, judgeWhole } from "../core/delivery/answer.ts";
 import { HOLD_MS_MAX } from "../core/delivery/circuit.ts";
 import { afterSpent } from "../core/delivery/retries.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
+import { wholeOf } from "../executor/upstream/whole.ts";
 import type { CommandEnd, CommandRow } from "./command-row.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { UpstreamLine } from "./upstream-line.ts";
@@ -23,6 +24,8 @@ interface Attempt {
   /** The command as it was before. */
   readonly row: CommandRow;
   readonly beganMs: number;
+  /** For a request that is handed on whole: whether it may be delivered again when nobody knows. */
+  readonly whole: { readonly repeatable: boolean } | null;
 }
 
 /** The longest a timer is set for: what lies further ahead is looked at again. */
@@ -118,7 +121,7 @@ export class Dispatcher implements Works {
     running.set(entry.sequence, nowMs);
     deadlines.remove(entry.sequence);
     pace.began(nowMs);
-    void this.#attempt({ entry, row, beganMs: nowMs });
+    void this.#attempt({ entry, row, beganMs: nowMs, whole: wholeOf(store.headers(entry.sequence)) });
   }
 
   /** Makes an attempt. The runtime holds the request back until what was written before is on disk. */
@@ -143,8 +146,8 @@ export class Dispatcher implements Works {
   /** Writes what came of an attempt, and goes on. */
   #settle(attempt: Attempt, result: AttemptResult, nowMs: number): void {
     const { running, pace, ledger } = this.#parts;
-    const { row, entry, beganMs } = attempt;
-    const verdict = judgeAnswer(result, nowMs);
+    const { row, entry, beganMs, whole } = attempt;
+    const verdict = whole === null ? judgeAnswer(result, nowMs) : judgeWhole(result, whole.repeatable, nowMs);
     const heldMs = verdict.verdict === "hold" ? this.#ownHoldMs(row.sequence, verdict.waitMs, nowMs) : null;
     // What the upstream says to this one alone is not for the others.
     if (heldMs === null) this.#line.after(verdict, row.attempts > 0, beganMs, nowMs, Math.random());
@@ -191,7 +194,7 @@ export class Dispatcher implements Works {
       case "succeeded":
         return { state: "succeeded", result: keepable(verdict.result) };
       case "failed":
-        return { state: "failed", error: verdict.error };
+        return { state: "failed", error: verdict.error, ...(verdict.result && { result: keepable(verdict.result) }) };
       case "undeliverable":
         return { state: "dead", error: verdict.error };
       case "hold":

@@ -6,7 +6,9 @@ import { parseKey } from "../core/keys.ts";
 import { partitionOf } from "../core/partition.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
+import type { Found, InstanceView, SearchKind, SearchQuery } from "./engine-reads.ts";
 import { addStatus, type EngineStatus } from "./engine-status.ts";
+import type { Polled, PollRequest } from "./polling.ts";
 import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
 import type { DeadLetter } from "./views.ts";
@@ -47,14 +49,63 @@ export async function submitCommand(
   partition: number,
   submission: Submission,
   hangUp: HangUp,
-): Promise<Submitted | { kind: "refused"; problem: Problem; health: null; overShare: false }> {
+): Promise<Submitted | EngineSilent> {
   const engine = engineOf(env, partition);
+  return orSilent(() => whileCallerWaits(engine, submission.token, hangUp, () => engine.submit(submission)));
+}
+
+/** A refusal of which nobody can say whether nothing was done. */
+export interface EngineSilent {
+  readonly kind: "refused";
+  readonly problem: Problem;
+  readonly health: null;
+  readonly overShare: false;
+}
+
+async function orSilent<T>(call: () => Promise<T>): Promise<T | EngineSilent> {
   try {
-    return await whileCallerWaits(engine, submission.token, hangUp, () => engine.submit(submission));
+    return await call();
   } catch (error) {
     if (!(error instanceof ObjectUnreachable)) throw error;
     return { kind: "refused", problem: ENGINE_SILENT, health: null, overShare: false };
   }
+}
+
+/** As {@link submitCommand}, for a poll: its command is sent when there is something to activate. */
+export async function pollJobs(
+  env: Env,
+  partition: number,
+  request: PollRequest,
+  hangUp: HangUp,
+): Promise<Polled | EngineSilent> {
+  const engine = engineOf(env, partition);
+  return orSilent(() => whileCallerWaits(engine, request.submission.token, hangUp, () => engine.poll(request)));
+}
+
+/** How an instance stands, after at most `waitMs` for its end; null for what is not the tenant's own. */
+export async function awaitInstance(
+  env: Env,
+  config: Config,
+  tenant: string,
+  key: string,
+  waitMs: number,
+  hangUp: HangUp,
+): Promise<InstanceView | null> {
+  const engine = holderOf(env, config, key);
+  if (engine === null) return null;
+  const token = crypto.randomUUID();
+  return await whileCallerWaits(engine, token, hangUp, () => engine.instance(tenant, key, waitMs, token));
+}
+
+/** What a tenant's own partition finds. */
+export async function searchEngine(
+  env: Env,
+  config: Config,
+  tenant: string,
+  kind: SearchKind,
+  query: SearchQuery,
+): Promise<Found> {
+  return await engineOf(env, partitionOf(tenant, config.ENGINE_PARTITIONS)).search(tenant, kind, query);
 }
 
 /** How a route hears that its caller has gone, and keeps a task alive past the answer. */

@@ -43,6 +43,27 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
   }
 }
 
+/** Timers that go off between two batches of commands: neither holds up the other for long. */
+const TIMERS_PER_TURN_MAX = 64;
+/** A bug rarely goes away by itself, and there is no command that could be set aside. */
+const TIMER_AGAIN_MS = 60_000;
+
+/** Lets timers go off that are due, each instance's in a transaction of its own. @returns true when more may be due */
+export function fireTimers(parts: RunnerParts, nowMs: number): boolean {
+  const { embedded, storage, keys } = parts;
+  const due = embedded.dueTimers(nowMs, TIMERS_PER_TURN_MAX);
+  for (const timers of due) {
+    try {
+      storage.transactionSync(() => embedded.fireTimers(timers, nowMs));
+    } catch (error) {
+      console.error(JSON.stringify({ event: "timer_threw", sequence: timers.seq, error: String(error) }));
+      keys.confirm();
+      embedded.postponeTimers(timers, nowMs + TIMER_AGAIN_MS);
+    }
+  }
+  return due.length === TIMERS_PER_TURN_MAX;
+}
+
 function afterBug(
   parts: RunnerParts,
   entry: QueueEntry,

@@ -2,12 +2,13 @@ import { type Bucket, charge, fullBucket, settle, weigh } from "../core/bucket.t
 import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { runCommand } from "./runner.ts";
+import { fireTimers, runCommand } from "./runner.ts";
 import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
 
 /**
  * The one writer: runs what waits, in batches, until nothing waits or an operator pauses it. An idle engine runs a
- * command in the event that brought it, so that acceptance and end are one commit.
+ * command in the event that brought it, so that acceptance and end are one commit. Timers of the engine that are due go
+ * off behind each batch, or by a timer of the object's own when there is none.
  */
 
 /** Commands per turn: other requests get their turn in between, and a turn's writes are one commit. */
@@ -18,6 +19,7 @@ export class Writer implements Works {
   readonly #hooks: WorkHooks;
   readonly #speed: Speed | null;
   #runs = false;
+  #wake: ReturnType<typeof setTimeout> | null = null;
 
   constructor(parts: EngineParts, hooks: WorkHooks) {
     this.#parts = parts;
@@ -30,8 +32,10 @@ export class Writer implements Works {
     void this.#work();
   }
 
-  wakeInMs(): number | null {
-    return this.#hasWork ? CONTINUE_MS : null;
+  wakeInMs(nowMs: number): number | null {
+    const timerInMs = this.#timerInMs(nowMs);
+    if (!this.#hasWork) return timerInMs;
+    return timerInMs === null ? CONTINUE_MS : Math.min(CONTINUE_MS, timerInMs);
   }
 
   async #work(): Promise<void> {
@@ -40,6 +44,7 @@ export class Writer implements Works {
     try {
       for (let restMs = this.#batch(); restMs !== null; restMs = this.#batch()) await scheduler.wait(restMs);
       this.#runs = false;
+      this.#planTimer(Date.now());
     } catch (error) {
       restartFromDisk(this.#parts, error);
     }
@@ -65,9 +70,24 @@ export class Writer implements Works {
     }
     pace.finished(ended, nowMs);
     ledger.settle(nowMs);
+    const moreTimers = !this.#parts.settings.paused && fireTimers(this.#parts, nowMs);
     this.#hooks.madeRoom();
     pace.setBusy(this.#hasWork, nowMs);
+    if (moreTimers) return 0;
     return this.#hasWork ? restMs : null;
+  }
+
+  /** In how many milliseconds the next timer is due; null: there is none, or the engine is paused. */
+  #timerInMs(nowMs: number): number | null {
+    const atMs = this.#parts.settings.paused ? null : this.#parts.embedded.nextTimerMs();
+    return atMs === null ? null : Math.max(0, atMs - nowMs);
+  }
+
+  /** Goes on when the next timer is due, if that is soon: what lies further ahead is the alarm's alone. */
+  #planTimer(nowMs: number): void {
+    if (this.#wake !== null) clearTimeout(this.#wake);
+    const inMs = this.#timerInMs(nowMs);
+    this.#wake = inMs === null || inMs > SOON_MS ? null : setTimeout(() => this.start(), inMs);
   }
 
   #run(entry: QueueEntry, nowMs: number): "ended" | "again" {
@@ -77,6 +97,9 @@ export class Writer implements Works {
     return run;
   }
 }
+
+/** An idle object loses its memory after so long. A timer for later would keep it awake for nothing. */
+const SOON_MS = 10_000;
 
 /** The most commands a second, where a deployment sets one (`ENGINE_RATE_MAX`). */
 class Speed {

@@ -42,6 +42,29 @@ export interface TransactionalExecutor {
    * @returns true when there is more to clear right away
    */
   sweep(nowMs: number): boolean;
+
+  /** What has a timer due, the longest overdue first, at most so many. */
+  dueTimers(nowMs: number, limit: number): readonly DueTimers[];
+
+  /**
+   * Lets timers go off, synchronously and in a transaction of the caller's.
+   *
+   * @throws only for a bug; the caller's transaction then rolls back
+   */
+  fireTimers(due: DueTimers, nowMs: number): void;
+
+  /** Looks at these timers again at that time only: firing them has thrown. */
+  postponeTimers(due: DueTimers, untilMs: number): void;
+
+  /** When the next timer is due, in Unix milliseconds; null: there is none. */
+  nextTimerMs(): number | null;
+}
+
+/** Timers that go off together. */
+export interface DueTimers {
+  readonly tenant: string;
+  /** Names them to the executor. */
+  readonly seq: number;
 }
 
 export interface DeliverableCommand extends ExecutableCommand {

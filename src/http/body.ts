@@ -13,13 +13,10 @@ export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
  * @param bytesMax the largest body, in bytes; a longer one is refused without being read to its end
  */
 export async function readJson(request: Request, bytesMax: number): Promise<Read<unknown>> {
-  const declared = Number(request.headers.get("Content-Length") ?? 0);
-  if (declared > bytesMax) return refuse(tooLarge(bytesMax));
-  const bytes = await readBounded(request.body, bytesMax).catch(() => "broken" as const);
-  if (bytes === "broken") return refuse(badBody("the body broke off"));
-  if (bytes === null) return refuse(tooLarge(bytesMax));
-  if (bytes.byteLength === 0) return { ok: true, value: undefined };
-  const text = decodeUtf8(bytes);
+  const read = await readBytes(request, bytesMax);
+  if (!read.ok) return read;
+  if (read.value.byteLength === 0) return { ok: true, value: undefined };
+  const text = decodeUtf8(read.value);
   if (text === null) return refuse(badBody("the body is not UTF-8"));
   if (jsonDepth(text) > JSON_DEPTH_MAX) return refuse(badBody(`the body nests deeper than ${JSON_DEPTH_MAX} levels`));
   try {
@@ -29,7 +26,17 @@ export async function readJson(request: Request, bytesMax: number): Promise<Read
   }
 }
 
-function decodeUtf8(bytes: Uint8Array): string | null {
+/** The body of any kind. */
+export async function readBytes(request: Request, bytesMax: number): Promise<Read<Uint8Array<ArrayBuffer>>> {
+  const declared = Number(request.headers.get("Content-Length") ?? 0);
+  if (declared > bytesMax) return refuse(tooLarge(bytesMax));
+  const bytes = await readBounded(request.body, bytesMax).catch(() => "broken" as const);
+  if (bytes === "broken") return refuse(badBody("the body broke off"));
+  return bytes === null ? refuse(tooLarge(bytesMax)) : { ok: true, value: bytes };
+}
+
+/** Text of bytes that are said to be UTF-8; null when they are not. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
@@ -37,7 +44,8 @@ function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-function refuse(problem: Problem): Read<never> {
+/** A body that cannot be taken. */
+export function refuse(problem: Problem): Read<never> {
   return { ok: false, problem };
 }
 
@@ -45,7 +53,8 @@ function tooLarge(bytesMax: number): Problem {
   return { code: "payload_too_large", detail: `The body may have at most ${bytesMax} bytes.` };
 }
 
-function badBody(message: string): Problem {
+/** What is wrong with a body as a whole. */
+export function badBody(message: string): Problem {
   return { code: "invalid_request", detail: `Cannot read the request: ${message}.`, errors: [{ path: "", message }] };
 }
 

@@ -3,7 +3,8 @@ import type { Context } from "hono";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { FieldFault } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
-import { invalidFields, readJson } from "./body.ts";
+import { invalidFields, type Read, readJson } from "./body.ts";
+import { readForm, readMultipart } from "./forms.ts";
 import { PROBLEM_RESPONSE, problem } from "./problem.ts";
 
 /**
@@ -17,15 +18,20 @@ import { PROBLEM_RESPONSE, problem } from "./problem.ts";
  */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" });
 
-interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
+/** What a route takes and gives. */
+export interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** With parameters in braces: `/v1/commands/{id}`. */
   readonly path: string;
+  /** A second path of the same route. */
+  readonly alsoAt?: string;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** How the body is written; without it, as JSON. */
+  readonly bodyAs?: keyof typeof BODIES;
   /** What the document shows as the body, where the check has more steps than one schema. */
   readonly documentedBody?: z.ZodType;
   /** Headers that the document shows; the handler reads them itself. */
@@ -33,6 +39,13 @@ interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodTyp
   /** What a success answers: description, and the schema of its JSON where it has a body. */
   readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType }>>;
 }
+
+/** What each kind of body is called, and how it is read into what its schema checks. */
+const BODIES = {
+  json: { type: "application/json", read: readJson },
+  form: { type: "application/x-www-form-urlencoded", read: readForm },
+  multipart: { type: "multipart/form-data", read: readMultipart },
+} satisfies Record<string, { type: string; read: (request: Request, bytesMax: number) => Promise<Read<unknown>> }>;
 
 export interface Input<P, Q, B> {
   readonly params: P;
@@ -58,13 +71,14 @@ export function endpoint<
   handle: (c: Context<AppEnv>, input: Input<z.infer<P>, z.infer<Q>, z.infer<B>>) => Response | Promise<Response>,
 ): void {
   api.app.openAPIRegistry.registerPath(routeConfig(shape));
-  const path = shape.path.replace(/\{(\w+)\}/g, ":$1");
-  api.app.on(shape.method.toUpperCase(), path, async (c) => {
+  const paths = [shape.path, ...(shape.alsoAt === undefined ? [] : [shape.alsoAt])];
+  const patterns = paths.map((path) => path.replace(/\{(\w+)\}/g, ":$1"));
+  api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
     const params = check(shape.params, c.req.param());
     if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
     const query = check(shape.query, c.req.query());
     if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
-    const body = await bodyOf(c, shape.body, api.bodyBytesMax);
+    const body = await bodyOf(c, shape, api.bodyBytesMax);
     if (body instanceof Response) return body;
     return handle(c, { params: params.value, query: query.value, body });
   });
@@ -72,12 +86,12 @@ export function endpoint<
 
 async function bodyOf<B extends z.ZodType>(
   c: Context<AppEnv>,
-  schema: B | undefined,
+  { body: schema, bodyAs = "json" }: Pick<Shape<z.ZodObject, z.ZodObject, B>, "body" | "bodyAs">,
   bytesMax: number,
 ): Promise<z.infer<B> | Response> {
   // Without a schema nothing reads the body, so the handler's type has no body either.
   if (schema === undefined) return undefined as z.infer<B>;
-  const read = await readJson(c.req.raw, bytesMax);
+  const read = await BODIES[bodyAs].read(c.req.raw, bytesMax);
   if (!read.ok) return problem(c, read.problem);
   const body = check(schema, read.value);
   return "errors" in body ? problem(c, invalidFields(body.errors, "body")) : body.value;
@@ -140,7 +154,7 @@ function routeConfig<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
       ...(shape.params === undefined ? {} : { params: shape.params }),
       ...(shape.query === undefined ? {} : { query: shape.query }),
       ...(shape.documentedHeaders === undefined ? {} : { headers: shape.documentedHeaders }),
-      ...(body === undefined ? {} : { body: { content: { "application/json": { schema: body } } } }),
+      ...(body === undefined ? {} : { body: { content: { [BODIES[shape.bodyAs ?? "json"].type]: { schema: body } } } }),
     },
     responses: { ...Object.fromEntries(responses), default: PROBLEM_RESPONSE },
   };

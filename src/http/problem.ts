@@ -1,9 +1,18 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Problem, type ProblemCode, WIRE } from "../core/problem.ts";
+import {
+  ENGINE_RETRY_AFTER_MAX_SECONDS,
+  ENGINE_TITLES,
+  type Problem,
+  type ProblemCode,
+  WIRE,
+} from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
 
-/** The one place where an error becomes a body: application/problem+json (RFC 9457) with our `code`. */
+/**
+ * The one place where an error becomes a body: application/problem+json (RFC 9457) with our `code`. On the engine's own
+ * surface the titles are the engine's names, which its clients go by.
+ */
 
 interface ProblemBody {
   readonly type: string;
@@ -12,6 +21,7 @@ interface ProblemBody {
   readonly detail: string;
   readonly instance: string;
   readonly code: ProblemCode;
+  readonly error?: string;
   readonly "violated-policies"?: readonly string[];
   readonly retryAfterSeconds?: number;
   readonly errors?: ReadonlyArray<{ path: string; message: string }>;
@@ -42,20 +52,43 @@ export const PROBLEM_RESPONSE = {
 /** Makes the answer to a problem. `429` and `503` carry `Retry-After` where there is a time to come back. */
 export function problem(c: Context<AppEnv>, fault: Problem): Response {
   const { status, title, type } = WIRE[fault.code];
+  const instance = new URL(c.req.url).pathname;
+  const forEngineClients = ENGINE_SURFACE.test(instance);
+  const comeBackSeconds = comeBackAfter(fault, forEngineClients);
   const body: ProblemBody = {
     type,
-    title,
+    title: forEngineClients ? ENGINE_TITLES[fault.code] : title,
     status,
     detail:
       fault.code === "internal" ? "Something went wrong here. The request id names it in the logs." : fault.detail,
-    instance: new URL(c.req.url).pathname,
+    instance,
     code: fault.code,
+    ...(instance === TOKEN_PATH ? { error: OAUTH_ERRORS[fault.code] ?? "invalid_request" } : {}),
     ...("violated" in fault ? { "violated-policies": fault.violated } : {}),
-    ...("retryAfterSeconds" in fault ? { retryAfterSeconds: fault.retryAfterSeconds } : {}),
+    ...(comeBackSeconds === null ? {} : { retryAfterSeconds: comeBackSeconds }),
     ...("errors" in fault && fault.errors ? { errors: fault.errors } : {}),
   };
   const headers: Record<string, string> = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
-  if ("retryAfterSeconds" in fault) headers["Retry-After"] = String(fault.retryAfterSeconds);
+  if (comeBackSeconds !== null) headers["Retry-After"] = String(comeBackSeconds);
   if (fault.code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headgate"';
   return c.body(JSON.stringify(body), status, headers);
+}
+
+/** There a client of OAuth looks for a name of its own (RFC 6749, 5.2). */
+const TOKEN_PATH = "/oauth/token";
+const OAUTH_ERRORS: Readonly<Partial<Record<ProblemCode, string>>> = {
+  unauthenticated: "invalid_client",
+  forbidden: "unauthorized_client",
+  rate_limited: "temporarily_unavailable",
+  unavailable: "temporarily_unavailable",
+  internal: "server_error",
+};
+
+/** The engine's own surface, at its root or with the tenant in front. */
+const ENGINE_SURFACE = /^(\/t\/[^/]+)?\/v2(\/|$)/;
+
+function comeBackAfter(fault: Problem, forEngineClients: boolean): number | null {
+  if (!("retryAfterSeconds" in fault)) return null;
+  const seconds = fault.retryAfterSeconds;
+  return forEngineClients ? Math.min(seconds, ENGINE_RETRY_AFTER_MAX_SECONDS) : seconds;
 }

@@ -13,6 +13,14 @@ export function addressOf(headers: Headers): string {
   return addressKey(headers.get("CF-Connecting-IP") ?? "") ?? UNKNOWN_ADDRESS;
 }
 
+/** Whether the key of an address is this machine's own. One that is unknown is not. */
+export function isLoopback(address: string): boolean {
+  return address.startsWith("127.") || address === LOOPBACK_V6;
+}
+
+/** `::1`, counted by its /64 like any other. */
+const LOOPBACK_V6 = "0:0:0:0::/64";
+
 /** The caller that a request's address is. While D1 has never answered its tier and limits are null. */
 export async function addressCaller(asking: Asking, headers: Headers): Promise<Caller> {
   const address = addressOf(headers);

@@ -10,7 +10,12 @@ export type Credential =
   | { readonly kind: "malformed"; readonly detail: string }
   /** `tenant` is given with HTTP Basic; the key must then be that tenant's. */
   | { readonly kind: "api-key"; readonly secret: string; readonly tenant?: string }
-  | { readonly kind: "jwt"; readonly token: string };
+  | { readonly kind: "jwt"; readonly token: string }
+  /** A token of our own, made from a key by `/oauth/token`. */
+  | { readonly kind: "access-token"; readonly token: string };
+
+/** What begins tokens of our own, so that they are taken for no key and for no other issuer's. */
+export const ACCESS_TOKEN_PREFIX = "hgt_";
 
 /** Ours have 46 characters. Longer ones are refused before anything is hashed. */
 export const SECRET_LENGTH_MAX = 512;
@@ -40,6 +45,7 @@ function parseAuthorization(value: string, jwt: boolean): Credential {
   const [, scheme = "", rest = ""] = AUTHORIZATION.exec(value.trim()) ?? [];
   switch (scheme.toLowerCase()) {
     case "bearer":
+      if (rest.startsWith(ACCESS_TOKEN_PREFIX)) return accessToken(rest.slice(ACCESS_TOKEN_PREFIX.length));
       return jwt && rest.split(".").length === JWT_PARTS ? jwtToken(rest) : apiKey(rest);
     case "basic":
       return basic(rest);
@@ -55,6 +61,17 @@ function jwtToken(token: string): Credential {
   return { kind: "jwt", token };
 }
 
+function accessToken(token: string): Credential {
+  if (token.length > JWT_LENGTH_MAX) return malformed(`A token has at most ${JWT_LENGTH_MAX} characters.`);
+  return { kind: "access-token", token };
+}
+
+/** A tenant and its key, as two texts: what a form carries. */
+export function tenantAndKey(tenant: string, secret: string): Credential {
+  const fault = tenantIdFault(tenant);
+  return fault === null ? apiKey(secret, tenant) : malformed(`The tenant ${fault}.`);
+}
+
 function apiKey(secret: string, tenant?: string): Credential {
   if (secret === "") return malformed("The key is empty.");
   if (secret.length > SECRET_LENGTH_MAX) return malformed(`A key has at most ${SECRET_LENGTH_MAX} characters.`);
@@ -67,9 +84,7 @@ function basic(encoded: string): Credential {
   // Tenant ids may hold colons, keys never do.
   const colon = text.lastIndexOf(":");
   if (colon < 0) return malformed("Basic must hold `tenant:key`.");
-  const tenant = text.slice(0, colon);
-  const fault = tenantIdFault(tenant);
-  return fault === null ? apiKey(text.slice(colon + 1), tenant) : malformed(`The tenant ${fault}.`);
+  return tenantAndKey(text.slice(0, colon), text.slice(colon + 1));
 }
 
 function decodeBase64(encoded: string): string | null {

@@ -1,4 +1,10 @@
-import { findKeyHolder, findMembership, findTierMembership, type Membership } from "../store/credentials.ts";
+import {
+  findKeyHolder,
+  findMembership,
+  findTierMembership,
+  type KeyName,
+  type Membership,
+} from "../store/credentials.ts";
 import { ANONYMOUS_TIER } from "../store/tiers.ts";
 import type { Account } from "./caller.ts";
 import { KnownAnswers } from "./known-answers.ts";
@@ -49,10 +55,10 @@ const unknownKeys = new KnownAnswers<null>(UNKNOWN_MAX);
 /** Counts what was forgotten: an answer that was asked for before must not come back after. */
 let forgotten = 0;
 
-/** Who holds the key with this SHA-256 (hex). */
-export function lookUpKey(asking: Asking, hash: string): Promise<Lookup> {
-  return lookUp(asking, `key:${hash}`, async () => {
-    const holder = await findKeyHolder(asking.env.DB, hash);
+/** Who holds a key, named by the SHA-256 of its secret (hex) or by its id. */
+export function lookUpKey(asking: Asking, name: KeyName): Promise<Lookup> {
+  return lookUp(asking, "hash" in name ? `key:${name.hash}` : `key-id:${name.id}`, async () => {
+    const holder = await findKeyHolder(asking.env.DB, name);
     if (holder === null) return null;
     return knownOf(holder, holder.tenant, { id: holder.keyId, expiresAtMs: holder.expiresAtMs });
   });

@@ -1,11 +1,12 @@
 import type { Config } from "../config.ts";
 import type { Problem } from "../core/problem.ts";
 import { STORE_RETRY_AFTER_SECONDS } from "../store/database.ts";
-import { addressOf } from "./address.ts";
+import { readAccessToken } from "./access-token.ts";
+import { addressOf, isLoopback } from "./address.ts";
 import { hashSecret } from "./api-key.ts";
 import { type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
 import { type Credential, parseCredential } from "./credentials.ts";
-import { type Asking, type Known, lookUpKey, lookUpTenant } from "./directory.ts";
+import { type Asking, type Known, type Lookup, lookUpKey, lookUpTenant } from "./directory.ts";
 import { takesTokens, verifyToken } from "./jwt.ts";
 
 /** Credential → caller. The one door of identity: what follows for a caller without one is left to the middleware. */
@@ -28,19 +29,42 @@ export async function resolve(config: Config, asking: Asking, headers: Headers):
       return resolveKey(asking, credential, addressOf(headers));
     case "jwt":
       return resolveToken(config, asking, credential.token, addressOf(headers));
+    case "access-token":
+      return resolveAccessToken(config, asking, credential.token, addressOf(headers));
   }
 }
 
-async function resolveKey(
+/**
+ * Who a request without a credential is, where a deployment lets this machine itself go without: the tenant that it
+ * names; null anywhere else.
+ */
+export async function resolveLocal(config: Config, asking: Asking, headers: Headers): Promise<Resolution | null> {
+  const address = addressOf(headers);
+  if (config.LOCAL_TENANT === "" || !isLoopback(address)) return null;
+  return resolveTenant(asking, config.LOCAL_TENANT, null, address);
+}
+
+/** A key as it is shown, for the tenant that is named with it, if any. */
+export async function resolveKey(
   asking: Asking,
   credential: Credential & { kind: "api-key" },
   address: string,
 ): Promise<Resolution> {
-  const lookup = await lookUpKey(asking, await hashSecret(credential.secret));
+  const lookup = await lookUpKey(asking, { hash: await hashSecret(credential.secret) });
+  return admitKey(asking, lookup, credential.tenant, address);
+}
+
+async function resolveAccessToken(config: Config, asking: Asking, token: string, address: string): Promise<Resolution> {
+  const holder = await readAccessToken(config, token, asking.nowMs);
+  if (typeof holder === "string") return unauthenticated(holder);
+  return admitKey(asking, await lookUpKey(asking, { id: holder.keyId }), holder.tenant, address);
+}
+
+function admitKey(asking: Asking, lookup: Lookup, tenant: string | undefined, address: string): Resolution {
   if (lookup.kind === "unavailable") return unavailable("Keys cannot be looked up at the moment.");
   if (lookup.kind === "none") return unauthenticated(UNKNOWN_KEY);
   const { account, key } = lookup.known;
-  if (credential.tenant !== undefined && credential.tenant !== account.tenant) return unauthenticated(UNKNOWN_KEY);
+  if (tenant !== undefined && tenant !== account.tenant) return unauthenticated(UNKNOWN_KEY);
   const expiresAtMs = key?.expiresAtMs ?? null;
   if (expiresAtMs !== null && expiresAtMs <= asking.nowMs) return unauthenticated("The key has expired.");
   return admit(lookup.known, key?.id ?? null, address);
@@ -54,10 +78,19 @@ async function resolveToken(config: Config, asking: Asking, token: string, addre
   if (verdict.kind === "refused") return unauthenticated(verdict.detail);
   if (verdict.kind === "unavailable") return unavailable("The token's issuer cannot be reached at the moment.");
   const credential = verdict.subject === null ? null : await subjectName(verdict.subject);
-  const lookup = await lookUpTenant(asking, verdict.tenant);
+  return resolveTenant(asking, verdict.tenant, credential, address);
+}
+
+/** Who has proved which tenant it is. While D1 says nothing its limits are what the tenant's object last knew. */
+async function resolveTenant(
+  asking: Asking,
+  tenant: string,
+  credential: Caller["credential"],
+  address: string,
+): Promise<Resolution> {
+  const lookup = await lookUpTenant(asking, tenant);
   if (lookup.kind === "known") return admit(lookup.known, credential, address);
-  // The token has proved who it is; its limits are what the tenant's object last knew.
-  const account = { ...UNKNOWN_ACCOUNT, tenant: verdict.tenant, kind: "tenant" } as const;
+  const account = { ...UNKNOWN_ACCOUNT, tenant, kind: "tenant" } as const;
   return { kind: "caller", caller: { ...account, credential, address } };
 }
 

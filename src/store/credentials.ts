@@ -28,17 +28,21 @@ export interface KeyHolder extends Membership {
 const memberRow = limitsRow.extend({ tier: z.string(), status: z.enum(["active", "suspended"]), weight: storedWeight });
 const keyRow = memberRow.extend({ key_id: z.string(), tenant_id: z.string(), expires_at: z.int().nullable() });
 
-/** Who holds the key with this hash, expired or not; null when no key has it. @throws StoreUnavailable, BadRow */
-export async function findKeyHolder(db: D1Database, hash: string): Promise<KeyHolder | null> {
+/** What a key is found by: the SHA-256 of its secret in hex, or its public id. */
+export type KeyName = { readonly hash: string } | { readonly id: string };
+
+/** Who holds a key, expired or not; null when there is no such key. @throws StoreUnavailable, BadRow */
+export async function findKeyHolder(db: D1Database, name: KeyName): Promise<KeyHolder | null> {
+  const [column, value] = "hash" in name ? ["k.hash", name.hash] : ["k.id", name.id];
   const [found] = await queryRows(
     db
       .prepare(
         `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, r.weight AS weight, ${LIMITS_COLUMNS}
          FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN tiers r ON r.name = t.tier
            LEFT JOIN tenant_limits l ON l.tenant_id = t.id
-         WHERE k.hash = ?`,
+         WHERE ${column} = ?`,
       )
-      .bind(hash),
+      .bind(value),
   );
   if (found === undefined) return null;
   const row = checkRow("api_keys", keyRow, found);

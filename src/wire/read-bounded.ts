@@ -8,7 +8,7 @@
 export async function readBounded(
   body: ReadableStream<Uint8Array> | null,
   bytesMax: number,
-): Promise<Uint8Array | null> {
+): Promise<Uint8Array<ArrayBuffer> | null> {
   if (body === null) return new Uint8Array(0);
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -6,6 +6,7 @@
 import { expect, it } from "vitest";
 import { EmbeddedExecutor } from "../../src/executor/embedded/executor.ts";
 import { countingSql, type Engine, KEEP_MS, SECOND, T0, withEngine } from "./harness.ts";
+import { end, install, modelOf, parallel, start, task, timer } from "./models.ts";
 
 function cost(engine: Engine, act: (executor: EmbeddedExecutor) => void): { read: number; written: number } {
   const counted = countingSql(engine.sql);
@@ -51,6 +52,52 @@ it("the rows that each command writes are few and known", () =>
       complete: 4,
       "complete the last": 3,
       cancel: 3,
+    });
+  }));
+
+it("a model's commands cost rows for what they make, and an instance with all at once no more than its parts", () =>
+  withEngine((engine) => {
+    const written: Record<string, number> = {};
+    const measure = (label: string, intent: Parameters<Engine["run"]>[1], payload: Parameters<Engine["run"]>[2]) => {
+      written[label] = cost(engine, (executor) => {
+        expect(executor.execute({ id: "1", tenant: "acme", intent, payload }, T0).state).toBe("succeeded");
+      }).written;
+    };
+    install(
+      engine,
+      "acme",
+      modelOf(
+        start("a"),
+        task("a", ["fork"]),
+        parallel("fork", "b", "c", "pause"),
+        task("b", ["join"]),
+        task("c", ["join"]),
+        timer("pause", "PT1S", ["join"]),
+        parallel("join", "end"),
+        end(),
+      ),
+    );
+    measure("create", "PROCESS_INSTANCE:CREATE", { processId: "p", details: true, tags: ["t"] });
+    measure("activate", "JOB:ACTIVATE", { type: "a", details: true });
+    const jobOf = (type: string) => engine.rows("SELECT seq FROM process_jobs WHERE type = ?", type)[0]?.seq;
+    const complete = (type: string) => ({ jobKey: engine.keys.format(Number(jobOf(type))) });
+    measure("complete, and fork into two jobs and a timer", "JOB:COMPLETE", complete("a"));
+    measure("complete again", "JOB:COMPLETE", complete("a"));
+    measure("complete, and wait at the join", "JOB:COMPLETE", complete("b"));
+    written["fire, and wait at the join"] = cost(engine, (executor) => {
+      for (const due of executor.dueTimers(T0 + SECOND, 9)) executor.fireTimers(due, T0 + SECOND);
+    }).written;
+    measure("complete the last", "JOB:COMPLETE", complete("c"));
+    measure("create with a business id", "PROCESS_INSTANCE:CREATE", { processId: "p", businessId: "b" });
+    expect(written).toEqual({
+      create: 3,
+      activate: 2,
+      "complete, and fork into two jobs and a timer": 7,
+      "complete again": 0,
+      "complete, and wait at the join": 3,
+      "fire, and wait at the join": 1,
+      "complete the last": 3,
+      "create with a business id": 4,
     });
   }));
 

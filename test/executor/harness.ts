@@ -98,6 +98,11 @@ export class Engine {
     return z.string().parse(this.ok(tenant, "JOB:FAIL", { jobKey, retries: 0 }, nowMs).incidentKey);
   }
 
+  /** Lets every timer go off that is due. */
+  fire(nowMs: number): void {
+    for (const due of this.executor.dueTimers(nowMs, 1000)) this.executor.fireTimers(due, nowMs);
+  }
+
   rows(query: string, ...bindings: SqlStorageValue[]): Record<string, SqlStorageValue>[] {
     return this.sql.exec(query, ...bindings).toArray();
   }
@@ -112,12 +117,17 @@ export class Engine {
   }
 }
 
-/** Drops what the object may have made of the engine already, then runs the schema steps in order. */
-export function freshSchema(sql: SqlStorage): void {
+/** Drops what the object may have made of the engine already. */
+export function dropSchema(sql: SqlStorage): void {
   const existing = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
   for (const { name } of existing) {
     if (TABLES.some((table) => table === name)) sql.exec(`DROP TABLE ${name}`);
   }
+}
+
+/** Drops what the object may have made of the engine already, then runs the schema steps in order. */
+export function freshSchema(sql: SqlStorage): void {
+  dropSchema(sql);
   for (const step of EMBEDDED_SCHEMA) sql.exec(step);
 }
 
@@ -148,6 +158,6 @@ export function countingSql(sql: SqlStorage): { sql: SqlStorage; rowsRead(): num
   return { sql: counting, rowsRead: () => sum((c) => c.rowsRead), rowsWritten: () => sum((c) => c.rowsWritten) };
 }
 
-export function failed(code: "not_found" | "invalid_state", naming: string) {
+export function failed(code: "not_found" | "invalid_state" | "already_exists" | "invalid_argument", naming: string) {
   return { state: "failed", error: { code, message: expect.stringContaining(naming) } };
 }

@@ -13,8 +13,8 @@ describe("cancel", () => {
       const incidentKey = condition === "broken" ? engine.break("acme", jobKey) : UNKNOWN_KEY;
 
       expect(engine.ok("acme", "PROCESS_INSTANCE:CANCEL", { processInstanceKey }, T0 + 7)).toEqual({});
-      expect(engine.rows("SELECT state, job, ended_at FROM process_instances")).toEqual([
-        { state: "terminated", job: null, ended_at: T0 + 7 },
+      expect(engine.rows("SELECT state, tokens, ended_at FROM process_instances")).toEqual([
+        { state: "terminated", tokens: "[]", ended_at: T0 + 7 },
       ]);
       expect(engine.run("acme", "JOB:COMPLETE", { jobKey })).toEqual(failed("not_found", jobKey));
       expect(engine.run("acme", "INCIDENT:RESOLVE", { jobKey })).toEqual(failed("not_found", jobKey));

@@ -89,8 +89,8 @@ describe("completion", () => {
         const { jobKey } = engine.activateOne("acme", type, T0 + 5);
         expect(engine.ok("acme", "JOB:COMPLETE", { jobKey }, T0 + 5)).toEqual({});
       }
-      expect(engine.rows("SELECT state, job, task, ended_at FROM process_instances")).toEqual([
-        { state: "completed", job: null, task: 2, ended_at: T0 + 5 },
+      expect(engine.rows("SELECT state, tokens, ended_at FROM process_instances")).toEqual([
+        { state: "completed", tokens: "[]", ended_at: T0 + 5 },
       ]);
       expect(engine.rows("SELECT * FROM process_jobs")).toEqual([]);
     }));

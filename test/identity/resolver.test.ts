@@ -244,7 +244,7 @@ describe("what an admin write makes this isolate forget", () => {
   test("an answer that was asked for before the write does not come back after it", async () => {
     const { secret, hash } = await tenantWithKey(tenant);
     const asking = askingAt(NOW_MS, d1);
-    const before = lookUpKey(asking, hash);
+    const before = lookUpKey(asking, { hash });
     forget({ tenant });
     await before;
     await ask(NOW_MS, bearer(secret));

@@ -149,7 +149,7 @@ describe("tenants", () => {
     expect(limits?.policies).toEqual(bucket(100, 200));
     expect(limits?.version).toBeGreaterThan(before);
     expect(await findTenant(DB, "t6")).toBeNull();
-    expect(await findKeyHolder(DB, "t6-hash")).toBeNull();
+    expect(await findKeyHolder(DB, { hash: "t6-hash" })).toBeNull();
     expect(await DB.prepare("SELECT 1 FROM tenant_limits WHERE tenant_id = 't6'").first()).toBeNull();
     expect((await findMembership(DB, "t6")).limits.version).toBeGreaterThanOrEqual(limits?.version ?? 0);
   });
@@ -186,11 +186,11 @@ describe("keys and the query of identity", () => {
   test("a key leads to its tenant, tier and limits in one answer", async () => {
     await makeTenant("k1");
     expect(await makeKey("k1", "key_1", "hash-1", NOW_MS + 1)).toBe("created");
-    const holder = await findKeyHolder(DB, "hash-1");
+    const holder = await findKeyHolder(DB, { hash: "hash-1" });
     const limits = (await findTenant(DB, "k1"))?.limits;
     const expected = { keyId: "key_1", tenant: "k1", tier: "free", status: "active", expiresAtMs: NOW_MS + 1, limits };
     expect(holder).toEqual({ ...expected, weight: 1 });
-    expect(await findKeyHolder(DB, "hash-none")).toBeNull();
+    expect(await findKeyHolder(DB, { hash: "hash-none" })).toBeNull();
   });
 
   test("a key goes by its own tenant only, and is listed without its hash", async () => {

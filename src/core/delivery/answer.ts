@@ -24,6 +24,8 @@ export type AttemptResult =
       readonly status: number;
       readonly retryAfter: string | null;
       readonly body: AnswerBody;
+      /** Of the body. */
+      readonly contentType?: string;
     }
   /** No answer, or one that broke off: whether the work was done is not known. */
   | { readonly kind: "broken"; readonly code: "unreachable" | "timeout"; readonly why: string }
@@ -32,7 +34,7 @@ export type AttemptResult =
 
 export type DeliveryVerdict =
   | { readonly verdict: "succeeded"; readonly result: JsonObject }
-  | { readonly verdict: "failed"; readonly error: CommandError }
+  | { readonly verdict: "failed"; readonly error: CommandError; readonly result?: JsonObject }
   /** The upstream takes nothing now: the whole queue waits, and no attempt is spent. Null: it did not say how long. */
   | { readonly verdict: "hold"; readonly waitMs: number | null; readonly quota: boolean }
   /** An attempt is spent. `answered`: by the upstream, which is there. */
@@ -64,6 +66,24 @@ export function judgeAnswer(result: AttemptResult, nowMs: number): DeliveryVerdi
   if (status < 200 || status >= 300) return again(`upstream_${status}`, messageOf(status, body));
   if (body.kind === "nonsense") return again("upstream_nonsense", `answered ${status}, but ${body.why}`);
   return { verdict: "succeeded", result: resultOf(body) };
+}
+
+/**
+ * The same for a request that is handed on whole: its caller gets the answer itself, whatever it says. Only what a
+ * second delivery cannot do twice is delivered again when nobody knows; of the rest the caller hears as much as is known.
+ */
+export function judgeWhole(result: AttemptResult, repeatable: boolean, nowMs: number): DeliveryVerdict {
+  const verdict = judgeAnswer(result, nowMs);
+  if (verdict.verdict === "hold" || (verdict.verdict === "again" && repeatable)) return verdict;
+  if (verdict.verdict === "undeliverable" || result.kind === "undeliverable") return verdict;
+  if (result.kind === "broken") {
+    return { verdict: "failed", error: { code: `upstream_${result.code}`, message: result.why } };
+  }
+  const { status, body, contentType = "" } = result;
+  const text = body.kind === "text" ? body.value : "";
+  const whole = body.kind === "omitted" ? { status, omitted: true } : { status, contentType, body: text };
+  if (verdict.verdict === "succeeded") return { verdict: "succeeded", result: whole };
+  return { verdict: "failed", error: verdict.error, result: whole };
 }
 
 function again(code: string, message: string, answered = true): DeliveryVerdict {

@@ -7,11 +7,21 @@
 
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../port.ts";
+import { definitionOf } from "./definitions.ts";
 import type { Payload } from "./payloads.ts";
-import { decodeVariables, takeWithin, VARIABLES_BYTES_MAX } from "./variables.ts";
+import { elementOf } from "./tokens.ts";
+import { decodeVariables, mergeVariables, takeWithin, VARIABLES_BYTES_MAX } from "./variables.ts";
 import { assertFound, durationMs, succeeded, type Work } from "./work.ts";
 
-type Candidate = { seq: number; instance: number; retries: number; bytes: number };
+type Candidate = {
+  seq: number;
+  instance: number;
+  retries: number;
+  bytes: number;
+  element: string;
+  element_key: number;
+  locals: string | null;
+};
 
 /**
  * `CROSS JOIN` keeps the planner from starting at the instances: the index on jobs gives the rows in the wanted order
@@ -19,7 +29,8 @@ type Candidate = { seq: number; instance: number; retries: number; bytes: number
  * that looking at 100 jobs does not load 100 MiB.
  */
 const CANDIDATES = `
-  SELECT job.seq, job.instance, job.retries, octet_length(instance.variables) AS bytes
+  SELECT job.seq, job.instance, job.retries, job.element, job.element_key, job.locals,
+    octet_length(instance.variables) + coalesce(octet_length(job.locals), 0) AS bytes
   FROM process_jobs AS job CROSS JOIN process_instances AS instance ON instance.seq = job.instance
   WHERE job.tenant = ? AND job.type = ? AND job.available_at <= ?
   ORDER BY job.available_at, job.seq
@@ -34,26 +45,72 @@ export function activateJobs(work: Work, payload: Payload<"JOB:ACTIVATE">): Outc
   if (taken.length === 0) return succeeded({ jobs: [] });
 
   const deadlineMs = work.nowMs + durationMs(payload.timeoutSeconds);
+  const worker = payload.worker ?? (payload.details === true ? "" : null);
   work.sql.exec(
-    `UPDATE process_jobs SET leased = 1, available_at = ?
+    `UPDATE process_jobs SET leased = 1, available_at = ?, worker = ?
      WHERE seq IN (SELECT value FROM json_each(?))`,
     deadlineMs,
+    worker,
     JSON.stringify(taken.map((job) => job.seq)),
   );
-  const deadline = new Date(deadlineMs).toISOString();
-  return succeeded({ jobs: taken.map((job) => handedOut(work, job, payload.type, deadline)) });
+  return succeeded({ jobs: taken.map((job) => handedOut(work, job, payload, deadlineMs)) });
 }
 
-function handedOut(work: Work, job: Candidate, type: string, deadline: string): JsonObject {
-  const [instance] = work.sql
-    .exec<{ variables: string }>("SELECT variables FROM process_instances WHERE seq = ?", job.instance)
+/**
+ * When the earliest job of a type can be had: at once when that is past, at the end of a lease or a backoff when not.
+ *
+ * @returns Unix milliseconds; null: there is none in circulation
+ */
+export function nextJobMs(sql: SqlStorage, tenant: string, type: string): number | null {
+  return (
+    sql
+      .exec<{ at: number | null }>(
+        `SELECT min(available_at) AS at FROM process_jobs WHERE tenant = ? AND type = ? AND available_at IS NOT NULL`,
+        tenant,
+        type,
+      )
+      .toArray()[0]?.at ?? null
+  );
+}
+
+function handedOut(work: Work, job: Candidate, payload: Payload<"JOB:ACTIVATE">, deadlineMs: number): JsonObject {
+  const [row] = work.sql
+    .exec<{ variables: string; definition: number; tags: string | null }>(
+      "SELECT variables, definition, tags FROM process_instances WHERE seq = ?",
+      job.instance,
+    )
     .toArray();
-  return {
+  const instance = assertFound(row, `the instance of job ${job.seq}`);
+  const handed: JsonObject = {
     jobKey: work.keys.format(job.seq),
-    type,
+    type: payload.type,
     processInstanceKey: work.keys.format(job.instance),
     retries: job.retries,
-    deadline,
-    variables: decodeVariables(assertFound(instance, `the instance of job ${job.seq}`).variables),
+    deadline: new Date(deadlineMs).toISOString(),
+    variables: variablesFor(instance.variables, job.locals, payload.fetchVariables ?? []),
   };
+  if (payload.details !== true) return handed;
+  const { seq, processId, version, model } = definitionOf(work, instance.definition);
+  const element = elementOf(model, job.element);
+  const tags: string[] = JSON.parse(instance.tags ?? "[]");
+  return {
+    ...handed,
+    processDefinitionId: processId,
+    processDefinitionVersion: version,
+    processDefinitionKey: work.keys.format(seq),
+    elementId: job.element,
+    elementInstanceKey: work.keys.format(job.element_key),
+    customHeaders: element.kind === "service-task" ? { ...element.headers } : {},
+    worker: payload.worker ?? "",
+    tags,
+  };
+}
+
+/** What the worker gets to see: its task's own variables before the instance's. @param wanted none: all of them */
+function variablesFor(instance: string, locals: string | null, wanted: readonly string[]): JsonObject {
+  const own = decodeVariables(instance);
+  const all = locals === null ? own : mergeVariables(own, decodeVariables(locals));
+  if (wanted.length === 0) return all;
+  const names = new Set(wanted);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
 }

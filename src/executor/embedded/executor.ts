@@ -2,25 +2,33 @@
  * The embedded engine behind the queue: each command is carried out in the same SQLite as the queue itself, in the
  * transaction that the caller holds, so that effect and result commit or vanish together.
  *
- * This file only says which rule serves which intent. The tables are in schema.ts and are made by the engine object,
- * never here: constructing an executor touches no storage.
+ * This file only says which rule serves which intent and which read. The tables are in schema.ts and are made by the
+ * engine object, never here: constructing an executor touches no storage.
  */
 
 import { INTENTS } from "../../core/intents.ts";
 import type { KeySource } from "../../core/keys.ts";
 import type { ExecutableCommand, Outcome, TransactionalExecutor } from "../port.ts";
-import { activateJobs } from "./activation.ts";
-import { deploy } from "./definitions.ts";
+import { activateJobs, nextJobMs } from "./activation.ts";
+import { deploy } from "./deployments.ts";
 import { resolveIncident } from "./incidents.ts";
 import { cancelInstance, createInstance, sweepInstances } from "./instances.ts";
 import { completeJob, failJob, throwError, updateJob } from "./job-commands.ts";
+import { Models } from "./models.ts";
+import { Notices, type TakenNotices } from "./notices.ts";
 import { payloadSchemas } from "./payloads.ts";
+import { type Found, type InstanceState, instanceState, type SearchQuery, search } from "./search.ts";
+import type { Fault } from "./search-filter.ts";
+import type { SearchKind } from "./search-kinds.ts";
+import { type DueInstance, dueInstances, fireInstance, nextDueMs, postponeInstance } from "./timers.ts";
 import type { Work } from "./work.ts";
 
 export class EmbeddedExecutor implements TransactionalExecutor {
   readonly #sql: SqlStorage;
   readonly #keys: KeySource;
   readonly #keepMs: number;
+  readonly #models = new Models();
+  readonly #notices = new Notices();
 
   /**
    * @param sql a database in which every step of EMBEDDED_SCHEMA has run
@@ -35,7 +43,7 @@ export class EmbeddedExecutor implements TransactionalExecutor {
 
   /** @throws also for a payload that does not match its schema: the edge has checked it, so that this is a bug */
   execute(command: ExecutableCommand, nowMs: number): Outcome {
-    const work: Work = { sql: this.#sql, keys: this.#keys, tenant: command.tenant, nowMs };
+    const work = this.#work(command.tenant, nowMs);
     const { payload } = command;
     const intent = INTENTS.find((known) => known === command.intent);
     if (intent === undefined) throw new Error(`embedded engine: no rule for the intent ${command.intent}`);
@@ -66,5 +74,48 @@ export class EmbeddedExecutor implements TransactionalExecutor {
 
   sweep(nowMs: number): boolean {
     return sweepInstances(this.#sql, nowMs - this.#keepMs);
+  }
+
+  dueTimers(nowMs: number, limit: number): readonly DueInstance[] {
+    return dueInstances(this.#sql, nowMs, limit);
+  }
+
+  fireTimers({ tenant, seq }: DueInstance, nowMs: number): void {
+    fireInstance(this.#work(tenant, nowMs), seq);
+  }
+
+  postponeTimers({ seq }: DueInstance, untilMs: number): void {
+    postponeInstance(this.#sql, seq, untilMs);
+  }
+
+  nextTimerMs(): number | null {
+    return nextDueMs(this.#sql);
+  }
+
+  /**
+   * What commands and timers have made since the last call. Of one that was rolled back it may tell too much: who is
+   * woken looks for itself.
+   */
+  takeNotices(): TakenNotices {
+    return this.#notices.take();
+  }
+
+  /** When the earliest job of a type can be had, in Unix milliseconds: see {@link nextJobMs}. */
+  nextJobMs(tenant: string, type: string): number | null {
+    return nextJobMs(this.#sql, tenant, type);
+  }
+
+  /** Reads the tenant's instances, incidents or jobs; a fault says what of the query cannot be understood. */
+  search(tenant: string, kind: SearchKind, query: SearchQuery, nowMs: number): Found | Fault {
+    return search(this.#work(tenant, nowMs), kind, query);
+  }
+
+  /** The state and variables of an instance of the tenant; null: there is none of that key. */
+  instanceState(tenant: string, instanceKey: string): InstanceState | null {
+    return instanceState(this.#work(tenant, 0), instanceKey);
+  }
+
+  #work(tenant: string, nowMs: number): Work {
+    return { sql: this.#sql, keys: this.#keys, tenant, nowMs, models: this.#models, notices: this.#notices };
   }
 }

@@ -1,101 +1,66 @@
 /**
- * Process instances: made, taken from task to task, ended, and cleared once nobody needs to read of them any more.
- *
- * An active instance is at one task and has exactly one job; an ended one has none, and only its row is kept. The place
- * in the chain only ever grows.
+ * Process instances: made, cancelled, and cleared once nobody needs to read of them any more. What happens in between is
+ * left to advance.ts.
  */
 
-import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../port.ts";
-import { findDefinition, taskAt } from "./definitions.ts";
-import { addJob, type Job, removeJob } from "./jobs.ts";
+import { applyEffects, decideAt } from "./advance.ts";
+import { findDefinition, findDefinitionByKey } from "./definitions.ts";
+import { removeIncidents } from "./incident-rows.ts";
+import { decodeDone, endInstance, insertInstance, isBusinessIdInUse, readInstance } from "./instance-rows.ts";
+import { removeJobs } from "./jobs.ts";
+import type { Definition } from "./models.ts";
 import type { Payload } from "./payloads.ts";
-import { decodeVariables, encodeVariables, mergeVariables, takeWithin, VARIABLES_BYTES_MAX } from "./variables.ts";
-import { assertFound, invalidState, notFound, succeeded, type Work } from "./work.ts";
+import { incidentsOf, jobsOf } from "./tokens.ts";
+import { encodeVariables, takeWithin } from "./variables.ts";
+import { alreadyExists, assertFound, invalidState, notFound, succeeded, type Work } from "./work.ts";
 
 /** Small enough that a sweep holds up no command for long. */
 export const SWEEP_ROWS_MAX = 500;
 /** Deleting a row visits all of its pages: 500 rows of 1 MiB would take half a second. At least one row always goes. */
 export const SWEEP_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Starts an instance of a process at its first task. Unknown process or version: not found. */
+/** Starts an instance of a process. Unknown process, version or key: not found. */
 export function createInstance(work: Work, payload: Payload<"PROCESS_INSTANCE:CREATE">): Outcome {
-  const definition = findDefinition(work, payload.processId, payload.version);
-  if (definition === undefined) {
-    const version = payload.version === undefined ? "" : `version ${payload.version} of `;
-    return notFound(`No ${version}process ${JSON.stringify(payload.processId)} is deployed.`);
-  }
+  const definition = definitionFor(work, payload);
+  if (definition === undefined) return notFound(notDeployed(payload));
+  const { businessId = null, tags = [] } = payload;
   const variables = encodeVariables(payload.variables);
-  if (variables.kind === "too_large") return tooLarge("the new process instance", variables.bytes);
-
+  if (variables.kind === "refused") return refused(variables.why);
+  if (businessId !== null && isBusinessIdInUse(work, businessId)) {
+    return alreadyExists(`An active process instance has the business id ${JSON.stringify(businessId)} already.`);
+  }
   const seq = work.keys.next();
-  const job = addJob(work, seq, definition.first);
-  work.sql.exec(
-    `INSERT INTO process_instances (seq, tenant, definition, state, task, job, created_at, variables)
-     VALUES (?, ?, ?, 'active', 0, ?, ?, ?)`,
-    seq,
-    work.tenant,
-    definition.seq,
-    job,
-    work.nowMs,
-    variables.text,
-  );
-  return succeeded({ processInstanceKey: work.keys.format(seq) });
+  const position = { tokens: [], variables: () => payload.variables };
+  const decided = decideAt(work, definition, position, { kind: "started" });
+  if (decided.kind === "refused") return refused(decided.why);
+
+  const text = decided.variables ?? variables.text;
+  const { tokens } = decided;
+  insertInstance(work, { seq, definition: definition.seq, businessId, tags, tokens, variables: text });
+  applyEffects(work, seq, decided.effects);
+  const processInstanceKey = work.keys.format(seq);
+  if (payload.details !== true) return succeeded({ processInstanceKey });
+  return succeeded({
+    processInstanceKey,
+    processDefinitionId: definition.processId,
+    processDefinitionVersion: definition.version,
+    processDefinitionKey: work.keys.format(definition.seq),
+    tags,
+    businessId,
+  });
 }
 
-/** Terminates an active instance; its job and an open incident are gone. Ended or unknown: not found. */
+/** Terminates an active instance; its jobs, timers and open incidents are gone. Ended or unknown: not found. */
 export function cancelInstance(work: Work, payload: Payload<"PROCESS_INSTANCE:CANCEL">): Outcome {
   const seq = work.keys.parse(payload.processInstanceKey);
-  const [instance] = work.sql
-    .exec<{ job: number }>(
-      "SELECT job FROM process_instances WHERE seq = ? AND tenant = ? AND job IS NOT NULL",
-      seq,
-      work.tenant,
-    )
-    .toArray();
-  if (seq === null || instance === undefined) {
+  const instance = seq === null ? undefined : readInstance(work, seq);
+  if (instance === undefined) {
     return notFound(`Process instance ${payload.processInstanceKey} does not exist or has ended.`);
   }
-  removeJob(work, instance.job);
-  endInstance(work, seq, "terminated", null);
-  return succeeded();
-}
-
-/**
- * Takes an instance on from a job that is done: merges the variables, then makes the job of the next task or ends the
- * instance as completed. Merged variables over the bound: nothing has changed, and the job can still be completed with
- * less.
- */
-export function advanceInstance(work: Work, done: Job, changes: JsonObject): Outcome {
-  let variables: string | null = null;
-  // Most completions bring none; then a megabyte of them need not be read.
-  if (Object.keys(changes).length > 0) {
-    const merged = encodeVariables(mergeVariables(readVariables(work, done.instance), changes));
-    if (merged.kind === "too_large")
-      return tooLarge(`process instance ${work.keys.format(done.instance)}`, merged.bytes);
-    variables = merged.text;
-  }
-  const [row] = work.sql
-    .exec<{ definition: number; task: number }>(
-      "SELECT definition, task FROM process_instances WHERE seq = ?",
-      done.instance,
-    )
-    .toArray();
-  const { definition, task } = assertFound(row, `the instance of job ${done.seq}`);
-  const next = taskAt(work, definition, task + 1);
-
-  removeJob(work, done.seq);
-  if (next === undefined) {
-    endInstance(work, done.instance, "completed", variables);
-  } else {
-    work.sql.exec(
-      "UPDATE process_instances SET task = ?, job = ?, variables = coalesce(?, variables) WHERE seq = ?",
-      task + 1,
-      addJob(work, done.instance, next),
-      variables,
-      done.instance,
-    );
-  }
+  removeJobs(work, jobsOf(instance.tokens));
+  removeIncidents(work, incidentsOf(instance.tokens));
+  endInstance(work, instance.seq, "terminated", instance.done, null);
   return succeeded();
 }
 
@@ -107,8 +72,8 @@ export function advanceInstance(work: Work, done: Job, changes: JsonObject): Out
  */
 export function sweepInstances(sql: SqlStorage, endedBeforeMs: number): boolean {
   const rows = sql
-    .exec<{ seq: number; bytes: number }>(
-      `SELECT seq, octet_length(variables) AS bytes FROM process_instances
+    .exec<{ seq: number; bytes: number; done: string | null }>(
+      `SELECT seq, octet_length(variables) AS bytes, done FROM process_instances
        WHERE ended_at < ? ORDER BY ended_at LIMIT ?`,
       endedBeforeMs,
       SWEEP_ROWS_MAX + 1,
@@ -116,34 +81,31 @@ export function sweepInstances(sql: SqlStorage, endedBeforeMs: number): boolean 
     .toArray();
   const cleared = takeWithin(rows.slice(0, SWEEP_ROWS_MAX), SWEEP_BYTES_MAX);
   if (cleared.length === 0) return false;
-  sql.exec(
-    "DELETE FROM process_instances WHERE seq IN (SELECT value FROM json_each(?))",
-    JSON.stringify(cleared.map((row) => row.seq)),
+  const jobs = cleared.flatMap(({ done }) => decodeDone(done).map(([job]) => job));
+  if (jobs.length > 0) deleteFrom(sql, "process_jobs", jobs);
+  deleteFrom(
+    sql,
+    "process_instances",
+    cleared.map(({ seq }) => seq),
   );
   return cleared.length < rows.length;
 }
 
-/** @param variables their final text; null when they stay as they are */
-function endInstance(work: Work, seq: number, state: "completed" | "terminated", variables: string | null): void {
-  work.sql.exec(
-    `UPDATE process_instances SET state = ?, job = NULL, ended_at = ?, variables = coalesce(?, variables)
-     WHERE seq = ?`,
-    state,
-    work.nowMs,
-    variables,
-    seq,
-  );
+function deleteFrom(sql: SqlStorage, table: "process_jobs" | "process_instances", seqs: readonly number[]): void {
+  sql.exec(`DELETE FROM ${table} WHERE seq IN (SELECT value FROM json_each(?))`, JSON.stringify(seqs));
 }
 
-function readVariables(work: Work, instance: number): JsonObject {
-  const [row] = work.sql
-    .exec<{ variables: string }>("SELECT variables FROM process_instances WHERE seq = ?", instance)
-    .toArray();
-  return decodeVariables(assertFound(row, `instance ${instance}`).variables);
+function definitionFor(work: Work, payload: Payload<"PROCESS_INSTANCE:CREATE">): Definition | undefined {
+  if (payload.processDefinitionKey !== undefined) return findDefinitionByKey(work, payload.processDefinitionKey);
+  return findDefinition(work, assertFound(payload.processId, "the process to start"), payload.version);
 }
 
-function tooLarge(whose: string, bytes: number): Outcome {
-  return invalidState(
-    `The variables of ${whose} would take ${bytes} bytes, more than VARIABLES_BYTES_MAX of ${VARIABLES_BYTES_MAX}.`,
-  );
+function notDeployed({ processId, version, processDefinitionKey }: Payload<"PROCESS_INSTANCE:CREATE">): string {
+  if (processDefinitionKey !== undefined) return `No process of the key ${processDefinitionKey} is deployed.`;
+  const wanted = version === undefined || version === -1 ? "" : `version ${version} of `;
+  return `No ${wanted}process ${JSON.stringify(processId)} is deployed.`;
+}
+
+function refused(why: string): Outcome {
+  return invalidState(`The variables of the new process instance ${why}.`);
 }

@@ -2,26 +2,35 @@
  * The rows of jobs: what a job is, how it comes and goes, and how it is given back. The rules of the commands on jobs
  * are in activation.ts and job-commands.ts; this file only keeps the row consistent.
  *
- * A job is in one of three conditions:
+ * A job is in one of four conditions:
+ * - it is done: `done_until` is set, `available_at` is NULL; it is gone for all but a repeat of its completion;
  * - it has an incident: `incident` is set, `available_at` is NULL, nobody gets it;
  * - it is leased: `leased` is 1 and `available_at`, the deadline, is in the future;
  * - else it is handed out from `available_at` on. A lease that runs out becomes this by itself: no timer, no write.
  */
 
 import type { Outcome } from "../port.ts";
-import type { Task } from "./definitions.ts";
+import type { Effect } from "./game-events.ts";
+import { removeIncidents } from "./incident-rows.ts";
 import { notFound, type Work } from "./work.ts";
 
 export type Job = {
   readonly seq: number;
+  readonly type: string;
   readonly instance: number;
   readonly retries: number;
   readonly leased: number;
   readonly available_at: number | null;
   readonly incident: number | null;
+  readonly element: string;
+  readonly element_key: number;
+  /** Of the last activation; null: it gave no details. */
+  readonly worker: string | null;
+  /** The task's own variables, as text; null: none. */
+  readonly locals: string | null;
 };
 
-/** The tenant's job of that key; undefined when it does not exist, is gone, or is somebody else's. */
+/** The tenant's job of that key; undefined when it does not exist, is done, or is somebody else's. */
 export function findJob(work: Work, jobKey: string): Job | undefined {
   const seq = work.keys.parse(jobKey);
   return seq === null ? undefined : readJob(work, seq);
@@ -31,8 +40,8 @@ export function findJob(work: Work, jobKey: string): Job | undefined {
 export function readJob(work: Work, seq: number): Job | undefined {
   return work.sql
     .exec<Job>(
-      `SELECT seq, instance, retries, leased, available_at, incident FROM process_jobs
-       WHERE seq = ? AND tenant = ?`,
+      `SELECT seq, type, instance, retries, leased, available_at, incident, element, element_key, worker, locals
+       FROM process_jobs WHERE seq = ? AND tenant = ? AND done_until IS NULL`,
       seq,
       work.tenant,
     )
@@ -49,38 +58,54 @@ export function isLeased(work: Work, job: Job): boolean {
   return job.leased === 1 && job.available_at !== null && job.available_at > work.nowMs;
 }
 
-/** Makes the job of a task, available at once, and returns its sequence. */
-export function addJob(work: Work, instance: number, task: Task): number {
-  const seq = work.keys.next();
+/** Makes the job that a token rests for, available at once. */
+export function addJob(work: Work, instance: number, created: Effect & { kind: "job-created" }): void {
   work.sql.exec(
-    `INSERT INTO process_jobs (seq, tenant, type, instance, retries, leased, available_at)
-     VALUES (?, ?, ?, ?, ?, 0, ?)`,
-    seq,
+    `INSERT INTO process_jobs
+       (seq, tenant, type, instance, retries, leased, available_at, created_at, element, element_key, locals)
+     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?6, ?7, ?8, ?9)`,
+    created.job,
     work.tenant,
-    task.type,
+    created.type,
     instance,
-    task.retries,
+    created.retries,
     work.nowMs,
+    created.element,
+    created.elementKey,
+    created.locals,
   );
-  return seq;
+  work.notices.jobAvailable(work.tenant, created.type);
 }
 
-/** Gives a job back, with or without an incident before: nobody holds it, and it is handed out from that time on. */
-export function releaseJob(work: Work, seq: number, retries: number, availableAtMs: number): void {
+/**
+ * Gives a job back, with or without an incident before: nobody holds it, and it is handed out from that time on.
+ *
+ * @param locals the task's own variables from now on, as text
+ */
+export function releaseJob(
+  work: Work,
+  { seq, type }: Job,
+  retries: number,
+  availableAtMs: number,
+  locals: string | null,
+): void {
   work.sql.exec(
-    "UPDATE process_jobs SET retries = ?, leased = 0, available_at = ?, incident = NULL WHERE seq = ?",
+    "UPDATE process_jobs SET retries = ?, leased = 0, available_at = ?, incident = NULL, locals = ? WHERE seq = ?",
     retries,
     availableAtMs,
+    locals,
     seq,
   );
+  if (availableAtMs <= work.nowMs) work.notices.jobAvailable(work.tenant, type);
 }
 
 /** Takes a job out of circulation until its incident is resolved. */
-export function blockJob(work: Work, seq: number, retries: number, incident: number): void {
+export function blockJob(work: Work, seq: number, retries: number, incident: number, locals: string | null): void {
   work.sql.exec(
-    "UPDATE process_jobs SET retries = ?, leased = 0, available_at = NULL, incident = ? WHERE seq = ?",
+    "UPDATE process_jobs SET retries = ?, leased = 0, available_at = NULL, incident = ?, locals = ? WHERE seq = ?",
     retries,
     incident,
+    locals,
     seq,
   );
 }
@@ -95,12 +120,32 @@ export function adjustJob(work: Work, seq: number, retries: number, deadlineMs: 
   else work.sql.exec("UPDATE process_jobs SET retries = ?, available_at = ? WHERE seq = ?", retries, deadlineMs, seq);
 }
 
-/** Ends a job: its key is unknown afterwards. An incident of its own goes with it. */
-export function removeJob(work: Work, seq: number): void {
-  const removed = work.sql
-    .exec<{ incident: number | null }>("DELETE FROM process_jobs WHERE seq = ? RETURNING incident", seq)
-    .toArray();
-  for (const { incident } of removed) {
-    if (incident !== null) work.sql.exec("DELETE FROM process_incidents WHERE seq = ?", incident);
+/** The job is done, and its row stays until then, so that a repeat of the completion is known. */
+export function finishJob(work: Work, seq: number, untilMs: number): void {
+  work.sql.exec(
+    "UPDATE process_jobs SET leased = 0, available_at = NULL, done_until = ?, locals = NULL WHERE seq = ?",
+    untilMs,
+    seq,
+  );
+}
+
+/** Whether the tenant's job of that key was completed under a lease that would still run. */
+export function isJustDone(work: Work, jobKey: string): boolean {
+  const rows = work.sql.exec(
+    "SELECT 1 FROM process_jobs WHERE seq = ? AND tenant = ? AND done_until > ?",
+    work.keys.parse(jobKey),
+    work.tenant,
+    work.nowMs,
+  );
+  return rows.toArray().length > 0;
+}
+
+/** Ends jobs: their keys are unknown afterwards. Incidents of theirs go with them. */
+export function removeJobs(work: Work, seqs: readonly number[]): void {
+  for (const seq of seqs) {
+    const removed = work.sql
+      .exec<{ incident: number | null }>("DELETE FROM process_jobs WHERE seq = ? RETURNING incident", seq)
+      .toArray();
+    for (const { incident } of removed) if (incident !== null) removeIncidents(work, [incident]);
   }
 }

@@ -12,12 +12,18 @@ import type { Intent } from "../../core/intents.ts";
 import type { JsonObject } from "../../core/json.ts";
 
 /** Names are indexed by SQLite; longer ones are mistakes. In UTF-16 units. */
-const NAME_LENGTH_MAX = 255;
+export const NAME_LENGTH_MAX = 255;
 /** Enough for a sentence and the head of a stack trace; the message is stored with an incident. In UTF-16 units. */
-const MESSAGE_LENGTH_MAX = 2000;
+export const MESSAGE_LENGTH_MAX = 2000;
 /** A definition is parsed at each step of its instances. */
 const TASKS_MAX = 100;
 const RETRIES_MAX = 100;
+/** Documents of one deployment: all or none of them, in one transaction. */
+const RESOURCES_MAX = 20;
+/** A document of a million characters is a data set. The row of a command would hold twice that. */
+const RESOURCE_LENGTH_MAX = 1_000_000;
+/** Names of variables that a worker wants, and of tags that an instance has. */
+const NAMES_MAX = 100;
 const RETRIES_DEFAULT = 3;
 /** Bounds the work and the answer of one activation. */
 const JOBS_PER_ACTIVATION_MAX = 100;
@@ -89,26 +95,73 @@ function pathTo(container: Container, member: string): string[] {
   return path;
 }
 
+function needed(member: string, instead: string) {
+  return { code: "custom" as const, path: [member], message: `is needed, or ${instead} instead` };
+}
+
+function other(member: string, than: string) {
+  return { code: "custom" as const, path: [member], message: `stands instead of ${than}, not beside them` };
+}
+
 /** One strict schema an intent. `parse` gives the payload with its defaults filled in. */
 export const payloadSchemas = {
-  "DEPLOYMENT:CREATE": z.strictObject({
-    processId: name(),
-    tasks: z
-      .array(z.strictObject({ type: name(), retries: z.int().min(1).max(RETRIES_MAX).default(RETRIES_DEFAULT) }))
-      .min(1)
-      .max(TASKS_MAX)
-      .openapi({ description: "The steps of the process, one after the other" }),
-  }),
-  "PROCESS_INSTANCE:CREATE": z.strictObject({
-    processId: name(),
-    version: z.int().min(1).optional().openapi({ description: "Without it: the newest version" }),
-    variables: variables().default({}),
-  }),
+  "DEPLOYMENT:CREATE": z
+    .strictObject({
+      processId: name().optional(),
+      tasks: z
+        .array(z.strictObject({ type: name(), retries: z.int().min(1).max(RETRIES_MAX).default(RETRIES_DEFAULT) }))
+        .min(1)
+        .max(TASKS_MAX)
+        .optional()
+        .openapi({ description: "The steps of the process, one after the other" }),
+      resources: z
+        .array(z.strictObject({ name: name(), content: text(1, RESOURCE_LENGTH_MAX) }))
+        .min(1)
+        .max(RESOURCES_MAX)
+        .optional()
+        .openapi({
+          description: "BPMN 2.0 documents as XML, instead of processId and tasks: all are deployed, or none",
+        }),
+    })
+    .superRefine(({ processId, tasks, resources }, context) => {
+      const isChain = processId !== undefined || tasks !== undefined;
+      if (isChain && resources !== undefined) context.addIssue(other("resources", "processId and tasks"));
+      if (processId === undefined && resources === undefined) context.addIssue(needed("processId", "resources"));
+      if (tasks === undefined && resources === undefined) context.addIssue(needed("tasks", "resources"));
+    }),
+  "PROCESS_INSTANCE:CREATE": z
+    .strictObject({
+      processId: name().optional(),
+      processDefinitionKey: key().optional().openapi({ description: "One version, instead of processId and version" }),
+      version: z
+        .int()
+        .min(-1)
+        .refine((value) => value !== 0, "must be -1, for the newest, or a version from 1 on")
+        .optional()
+        .openapi({ description: "Without it: the newest version" }),
+      variables: variables().default({}),
+      businessId: name().optional().openapi({ description: "No two active instances have the same" }),
+      tags: z.array(name()).max(NAMES_MAX).optional(),
+      details: z.boolean().optional(),
+    })
+    .superRefine(({ processId, processDefinitionKey, version }, context) => {
+      const isNamed = processId !== undefined || version !== undefined;
+      if (isNamed && processDefinitionKey !== undefined) {
+        context.addIssue(other("processDefinitionKey", "processId and version"));
+      }
+      if (processId === undefined && processDefinitionKey === undefined) {
+        context.addIssue(needed("processId", "processDefinitionKey"));
+      }
+    })
+    .openapi({ required: ["processId"] }),
   "PROCESS_INSTANCE:CANCEL": z.strictObject({ processInstanceKey: key() }),
   "JOB:ACTIVATE": z.strictObject({
     type: name(),
     maxJobs: z.int().min(1).max(JOBS_PER_ACTIVATION_MAX).default(1),
     timeoutSeconds: leaseSeconds().default(LEASE_SECONDS_DEFAULT),
+    worker: text(0, NAME_LENGTH_MAX).optional(),
+    fetchVariables: z.array(name()).max(NAMES_MAX).optional().openapi({ description: "None, or without it: all" }),
+    details: z.boolean().optional(),
   }),
   "JOB:COMPLETE": z.strictObject({ jobKey: key(), variables: variables().optional() }),
   "JOB:FAIL": z.strictObject({
@@ -116,6 +169,7 @@ export const payloadSchemas = {
     retries: z.int().min(0).max(RETRIES_MAX).optional().openapi({ description: "Without it: one less than before" }),
     errorMessage: message().optional(),
     retryBackoffSeconds: z.number().min(0).max(SECONDS_MAX).default(0),
+    variables: variables().optional().openapi({ description: "For the next try of this task alone" }),
   }),
   "JOB:THROW_ERROR": z.strictObject({
     jobKey: key(),

@@ -5,7 +5,7 @@
  * Contract: members are data whatever their name is. `__proto__` is merged, stored and given back like any other.
  */
 
-import type { JsonObject } from "../../core/json.ts";
+import { JSON_DEPTH_MAX, type JsonObject, jsonDepth } from "../../core/json.ts";
 
 /**
  * How many bytes of JSON an instance's variables, or the variables of one activation, may take. A row of an object's
@@ -13,15 +13,26 @@ import type { JsonObject } from "../../core/json.ts";
  */
 export const VARIABLES_BYTES_MAX = 1024 * 1024;
 
-/** Variables ready to be stored, or how many bytes they would take. */
+/** How many bytes of JSON one task's own variables may take: they go out together with the instance's, in one row. */
+export const LOCALS_BYTES_MAX = 256 * 1024;
+/** A body nests less than this; mappings could nest a variable into itself at each turn of a loop. */
+const DEPTH_MAX = 2 * JSON_DEPTH_MAX;
+
+/** Variables ready to be stored, or why they cannot be: in words that follow on their name. */
 export type Encoded =
   | { readonly kind: "fits"; readonly text: string }
-  | { readonly kind: "too_large"; readonly bytes: number };
+  | { readonly kind: "refused"; readonly why: string };
 
-export function encodeVariables(variables: JsonObject): Encoded {
+/** @param bytesMax VARIABLES_BYTES_MAX for those of an instance, LOCALS_BYTES_MAX for those of a task */
+export function encodeVariables(variables: JsonObject, bytesMax: number = VARIABLES_BYTES_MAX): Encoded {
   const text = JSON.stringify(variables);
   const bytes = new TextEncoder().encode(text).byteLength;
-  return bytes <= VARIABLES_BYTES_MAX ? { kind: "fits", text } : { kind: "too_large", bytes };
+  if (bytes > bytesMax) {
+    const bound = bytesMax === VARIABLES_BYTES_MAX ? "VARIABLES_BYTES_MAX" : "LOCALS_BYTES_MAX";
+    return { kind: "refused", why: `would take ${bytes} bytes, more than ${bound} of ${bytesMax}` };
+  }
+  if (jsonDepth(text) > DEPTH_MAX) return { kind: "refused", why: `would nest deeper than ${DEPTH_MAX}` };
+  return { kind: "fits", text };
 }
 
 /** @param text as stored, hence JSON of an object */

@@ -9,6 +9,8 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { KeySource } from "../../core/keys.ts";
 import type { Outcome } from "../port.ts";
+import type { Models } from "./models.ts";
+import type { Notices } from "./notices.ts";
 
 /** One command being carried out. */
 export interface Work {
@@ -18,6 +20,9 @@ export interface Work {
   readonly tenant: string;
   /** Unix milliseconds; the same for the whole command. */
   readonly nowMs: number;
+  /** What is in memory: it outlives the command. */
+  readonly models: Models;
+  readonly notices: Notices;
 }
 
 /** The command did what it wanted. */
@@ -33,6 +38,16 @@ export function notFound(message: string): Outcome {
 /** What the command names is there, but not in a state that allows it. */
 export function invalidState(message: string): Outcome {
   return { state: "failed", error: { code: "invalid_state", message } };
+}
+
+/** What the command would make is there already. */
+export function alreadyExists(message: string): Outcome {
+  return { state: "failed", error: { code: "already_exists", message } };
+}
+
+/** What the command brings cannot be used. */
+export function invalidArgument(message: string): Outcome {
+  return { state: "failed", error: { code: "invalid_argument", message } };
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { AnswerBody, AttemptResult } from "../../core/delivery/answer.ts";
+import type { IntentTable } from "../../core/intents.ts";
 import { JSON_DEPTH_MAX, type Json, jsonDepth } from "../../core/json.ts";
 import { readBounded } from "../../wire/read-bounded.ts";
 import type { DeliverableCommand, DeliveringExecutor } from "../port.ts";
 import { faultsForPath, routeOf, type UpstreamRoutes, urlOf } from "./routes.ts";
+import { ownerHeader, realHeaders, wholeBody, wholeOf, wholeUrl } from "./whole.ts";
 
 /**
  * One attempt to hand a command to the upstream over HTTP. It says what came back, whatever that is, within its
@@ -12,6 +14,8 @@ import { faultsForPath, routeOf, type UpstreamRoutes, urlOf } from "./routes.ts"
 export interface UpstreamSettings {
   readonly url: string;
   readonly routes: UpstreamRoutes;
+  /** What is delivered at all. */
+  readonly intents: IntentTable;
   /** Deadline of an attempt, its answer's body included, in milliseconds. */
   readonly timeoutMs: number;
   /** The most of an answer that is read, in bytes. */
@@ -40,10 +44,12 @@ export class UpstreamExecutor implements DeliveringExecutor {
     try {
       const response = await fetch(request);
       const { status, headers } = response;
+      const contentType = headers.get("Content-Type") ?? "";
       const answered = (body: AnswerBody): AttemptResult => {
-        return { kind: "answered", status, retryAfter: headers.get("Retry-After"), body };
+        return { kind: "answered", status, retryAfter: headers.get("Retry-After"), body, contentType };
       };
-      return await readAnswer(response, responseBytesMax).then(answered, (error) =>
+      const asText = wholeOf(command.headers) !== null;
+      return await readAnswer(response, responseBytesMax, asText).then(answered, (error) =>
         // A no is a no, whatever becomes of its words; a yes that broke off may not have been one.
         response.ok ? broken(error) : answered({ kind: "empty" }),
       );
@@ -56,47 +62,46 @@ export class UpstreamExecutor implements DeliveringExecutor {
 
   /** What is sent; or why nothing can be, which is an operator's mistake and not the upstream's. */
   #request(command: DeliverableCommand, signal: AbortSignal): Request | { readonly fault: string } {
-    const { url, routes } = this.#settings;
+    const { url, routes, intents } = this.#settings;
     const { intent, payload } = command;
-    if (!routes.intents.has(intent)) return { fault: `no route is declared for ${intent} any more` };
+    // Where a redirect leads has not been configured, and a redirected POST may become a GET.
+    const always = { redirect: "manual", signal } as const;
+    const whole = wholeOf(command.headers);
+    if (whole !== null) {
+      const { method, path } = whole;
+      const body = method === "GET" ? null : wholeBody(payload);
+      return new Request(wholeUrl(url, path), { ...always, method, headers: this.#headers(command), body });
+    }
+    if (!intents.has(intent)) return { fault: `no route is declared for ${intent} any more` };
     const faults = faultsForPath(routes, intent, payload);
     if (faults.length > 0) return { fault: `its route needs ${faults.map(({ path }) => path).join(", ")}` };
-    const route = routeOf(routes, intent);
-    const hasBody = route.method !== "GET";
-    return new Request(urlOf(url, route, payload), {
-      method: route.method,
-      headers: this.#headers(command, hasBody),
-      // Where a redirect leads has not been configured, and a redirected POST may become a GET.
-      redirect: "manual",
-      signal,
-      ...(hasBody ? { body: JSON.stringify(payload) } : {}),
-    });
+    const { method, path } = routeOf(routes, intent);
+    const headers = this.#headers(command);
+    const to = urlOf(url, { method, path }, payload);
+    if (method === "GET") return new Request(to, { ...always, method, headers });
+    headers.set("Content-Type", "application/json");
+    return new Request(to, { ...always, method, headers, body: JSON.stringify(payload) });
   }
 
-  #headers({ id, tenant, intent, attempt, headers }: DeliverableCommand, hasBody: boolean): Headers {
+  #headers({ id, tenant, intent, attempt, headers }: DeliverableCommand): Headers {
     const { authorization } = this.#settings;
-    const sent = new Headers(headers);
+    const sent = new Headers(realHeaders(headers));
     sent.set(...ownerHeader(tenant));
     sent.set("X-Headgate-Intent", intent);
     sent.set("X-Headgate-Command-Id", id);
     sent.set("X-Headgate-Attempt", String(attempt));
     sent.set("Idempotency-Key", id);
     if (authorization !== "") sent.set("Authorization", authorization);
-    if (hasBody) sent.set("Content-Type", "application/json");
     return sent;
   }
 }
 
-/** Whose command it is. Ids may have any characters, and a header may not. An address is never spelt as a tenant. */
-function ownerHeader(owner: string): [string, string] {
-  const [kind, name] = [owner.slice(0, owner.indexOf(":")), owner.slice(owner.indexOf(":") + 1)];
-  return [kind === "tenant" ? "X-Headgate-Tenant" : "X-Headgate-Address", encodeURIComponent(name)];
-}
-
-async function readAnswer(response: Response, bytesMax: number): Promise<AnswerBody> {
+/** @param asText as it came, for who understands it himself */
+async function readAnswer(response: Response, bytesMax: number, asText: boolean): Promise<AnswerBody> {
   const bytes = await readBounded(response.body, bytesMax);
   if (bytes === null) return { kind: "omitted", why: `the answer has more than ${bytesMax} bytes` };
   const text = new TextDecoder().decode(bytes);
+  if (asText && text !== "") return { kind: "text", value: text };
   if (text.trim() === "") return { kind: "empty" };
   const type = (response.headers.get("Content-Type") ?? "").toLowerCase();
   if (type.includes("html")) return { kind: "nonsense", why: "with a page for people" };

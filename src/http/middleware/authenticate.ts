@@ -2,21 +2,29 @@ import type { MiddlewareHandler } from "hono";
 import type { Config } from "../../config.ts";
 import type { Problem } from "../../core/problem.ts";
 import { addressCaller } from "../../identity/address.ts";
-import { resolve } from "../../identity/resolver.ts";
+import { type Resolution, resolve, resolveLocal } from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
 import { answerStranger, askingOf } from "./stranger.ts";
 
+interface Options {
+  /** A request without a credential from this machine is `LOCAL_TENANT`'s, where the deployment names one. */
+  readonly local: boolean;
+}
+
 /**
- * Who is asking, for `/v1`: sets `caller`, or answers. What the caller may do is left to the layers after it.
+ * Who is asking: sets `caller`, or answers. What the caller may do is left to the layers after it.
  * It takes the time from `nowMs`, and is never reached by `OPTIONS`.
  */
-export function authenticate(config: Config): MiddlewareHandler<AppEnv> {
+export function authenticate(config: Config, { local }: Options): MiddlewareHandler<AppEnv> {
   const openToAddresses = config.ANONYMOUS === "allow";
   return async function authenticate(c, next) {
     const asking = askingOf(c, config);
     const { headers } = c.req.raw;
-    const resolution = await resolve(config, asking, headers);
+    let resolution: Resolution = await resolve(config, asking, headers);
+    if (resolution.kind === "anonymous" && local) {
+      resolution = (await resolveLocal(config, asking, headers)) ?? resolution;
+    }
     switch (resolution.kind) {
       case "caller":
         c.set("caller", resolution.caller);

@@ -4,16 +4,10 @@ import { END_STATES } from "../../core/command.ts";
 import type { Problem } from "../../core/problem.ts";
 import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
+import { hangUpOf } from "../command-door.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { problem } from "../problem.ts";
-import {
-  documentedBody,
-  hangUpOf,
-  newCommandBody,
-  newCommandHeaders,
-  postCommand,
-  WAIT_SECONDS_MAX,
-} from "./new-command.ts";
+import { documentedBody, newCommandBody, newCommandHeaders, postCommand, WAIT_SECONDS_MAX } from "./new-command.ts";
 
 /** `/v1/commands`: a command's way through the three layers, and what became of it. */
 

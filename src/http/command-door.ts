@@ -1,0 +1,217 @@
+import type { Context } from "hono";
+import type { Config } from "../config.ts";
+import type { CommandView } from "../core/command.ts";
+import type { EngineHealth } from "../core/depth-gate.ts";
+import { canonicalJson, parseIdempotencyKey } from "../core/idempotency.ts";
+import { type Intent, isCritical } from "../core/intents.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import type { FieldFault, Problem } from "../core/problem.ts";
+import { type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
+import { observeLatencies } from "../durable/stubs.ts";
+import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
+import { payloadSchemas } from "../executor/embedded/payloads.ts";
+import { faultsForPath } from "../executor/upstream/routes.ts";
+import { callerKey } from "../identity/caller.ts";
+import type { AppEnv } from "./app-env.ts";
+import { invalidFields } from "./body.ts";
+import { gated, hearEngine, hearRefusal, refuseAtEdge, takeWanting } from "./edge.ts";
+import { fieldFaults } from "./endpoint.ts";
+import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
+
+/**
+ * A command's way in, whatever route it came by: its payload and its key are checked, then the caller's own limit, then
+ * whether the engine has room as far as this isolate knows, then the engine itself. What an answer looks like is the
+ * route's business.
+ */
+
+export interface NewCommand {
+  readonly intent: string;
+  readonly payload: JsonObject;
+  /** After so long it need not begin any more; null: it always may. */
+  readonly deadlineMs: number | null;
+  /** How long its caller would wait for its end. */
+  readonly waitMs: number;
+  /** Tokens of the tenant's limits. */
+  readonly cost: number;
+  /** The request as it was made, for the caller's own name of it: that must not be used for another. */
+  readonly said: JsonObject;
+  /** Headers that go with it besides those of the caller that the deployment lists. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What became of a command at the door. */
+export type AtDoor =
+  | { readonly kind: "refused"; readonly problem: Problem; readonly engineSilent: boolean }
+  /** Said already, with its headers: the tenant's own limit. */
+  | { readonly kind: "answered"; readonly response: Response }
+  | { readonly kind: "repeated"; readonly answer: FirstAnswer }
+  | {
+      readonly kind: "accepted";
+      readonly command: CommandView;
+      readonly deferred: boolean;
+      /** The caller's own name for it; null: it gave none. */
+      readonly key: string | null;
+    };
+
+/** What the engine says of a submission; of one that does not answer {@link submitCommand} says it. */
+type Told = Awaited<ReturnType<typeof submitCommand>>;
+type Refused = Extract<Told, { readonly kind: "refused" }>;
+interface Nothing {
+  readonly kind: "nothing";
+}
+
+/** Takes a command through the layers. A refusal charges nothing. */
+export async function sendCommand(c: Context<AppEnv>, config: Config, command: NewCommand): Promise<AtDoor> {
+  const key = await keyUse(c, command.said);
+  if (key !== null && "code" in key) return { kind: "refused", problem: key, engineSilent: false };
+  const critical = isCritical(config.intents, command.intent);
+  const passing = { key, critical, skipGate: critical };
+  const told = await passLayers<never>(c, config, command, passing, (partition, submission, hangUp) =>
+    submitCommand(c.env, partition, submission, hangUp),
+  );
+  switch (told.kind) {
+    case "refused":
+      return { kind: "refused", problem: told.problem, engineSilent: told.health === null };
+    case "accepted":
+      return { ...told, key: key?.key ?? null };
+    case "answered":
+    case "repeated":
+      return told;
+  }
+}
+
+interface Passing {
+  readonly key: KeyUse | null;
+  readonly critical: boolean;
+  /** Layer 2 is not asked. */
+  readonly skipGate: boolean;
+}
+
+/**
+ * The three layers, in their order, around one way of reaching the engine. Layer 2 is asked first and answers second:
+ * what it refuses must hear of its own limit first, and not be charged.
+ */
+export async function passLayers<N extends Nothing = never>(
+  c: Context<AppEnv>,
+  config: Config,
+  command: NewCommand,
+  { key, critical, skipGate }: Passing,
+  reach: (partition: number, submission: Submission, hangUp: HangUp) => Promise<Told | N>,
+): Promise<Told | N | { readonly kind: "answered"; readonly response: Response }> {
+  const { cost } = command;
+  const tenant = callerKey(c.var.caller);
+  const asker = { tenant, weight: c.var.caller.weight };
+  const partition = partitionFor(config, tenant, command.payload);
+  const atEdge = skipGate ? null : gated(partition, tenant, key !== null, Date.now());
+  const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
+  if (limited instanceof Response) return { kind: "answered", response: limited };
+  if (atEdge !== null) return refusedHere(refuseAtEdge(partition, asker, atEdge, Date.now()));
+
+  const submission = { ...submissionOf(c, config, command), idempotency: key, wanting: takeWanting(partition) };
+  const told = await reach(partition, submission, hangUpOf(c));
+  if ("health" in told && told.health !== null) hearEngine(partition, told.health, Date.now());
+  if (told.kind === "refused") {
+    const { overShare, problem, health } = told;
+    const forRoom = health !== null && (problem.code === "queue_full" || problem.code === "request_limit");
+    if (forRoom) hearRefusal(partition, asker, problem.retryAfterSeconds, overShare, Date.now());
+    if (limited.receipt !== undefined) await refundTenant(c, config, cost, limited.receipt);
+  }
+  if (told.kind === "accepted" && told.latenciesMs.length > 0) {
+    c.executionCtx.waitUntil(observeLatencies(c.env, c.var.caller, told.latenciesMs));
+  }
+  return told;
+}
+
+/** As if the engine had said it: what it said earlier is the reason. */
+function refusedHere(problem: Problem): Refused {
+  return { kind: "refused", problem, health: HEARD_BEFORE, overShare: false };
+}
+
+const HEARD_BEFORE: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
+
+function submissionOf(
+  c: Context<AppEnv>,
+  config: Config,
+  { intent, payload, deadlineMs, waitMs, headers = {} }: NewCommand,
+): Omit<Submission, "idempotency" | "wanting"> {
+  const text = JSON.stringify(payload);
+  const forwarded = config.UPSTREAM_FORWARD_HEADERS.flatMap((name) => {
+    const value = c.req.header(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    tenant: callerKey(c.var.caller),
+    weight: c.var.caller.weight,
+    intent,
+    payload: text,
+    bytes: new TextEncoder().encode(text).byteLength,
+    token: crypto.randomUUID(),
+    deadlineMs,
+    headers: { ...Object.fromEntries(forwarded), ...headers },
+    waitMs,
+  };
+}
+
+/** The command once it has ended, after at most `waitMs`; null when it has not. */
+export async function endOf(
+  c: Context<AppEnv>,
+  config: Config,
+  command: CommandView | Acceptance,
+  waitMs: number,
+  key: string | null,
+): Promise<CommandView | null> {
+  if ("finishedAt" in command && command.finishedAt !== undefined) return command;
+  try {
+    const tenant = callerKey(c.var.caller);
+    const view = await readCommand(c.env, config, tenant, command.commandId, waitMs, hangUpOf(c), key);
+    return view?.finishedAt === undefined ? null : view;
+  } catch (error) {
+    // It is accepted whatever becomes of the wait, so a wait that fails is none.
+    console.warn(JSON.stringify({ event: "wait_failed", requestId: c.var.requestId, error: String(error) }));
+    return null;
+  }
+}
+
+export function hangUpOf(c: Context<AppEnv>): HangUp {
+  return { signal: c.req.raw.signal, afterwards: (task) => c.executionCtx.waitUntil(task) };
+}
+
+/** @param at where in the request the payload's members are: `["payload"]`, or none where they are the body's own */
+export function checkPayload(
+  config: Config,
+  intent: string,
+  payload: JsonObject,
+  at: readonly string[],
+): Problem | { value: JsonObject } {
+  if (config.executor === "upstream") {
+    const faults = [...faultsForPath(config.UPSTREAM_ROUTES, intent, payload), ...faultsOfNumbers(payload)];
+    return faults.length > 0 ? invalidFields(faults, "body") : { value: payload };
+  }
+  const parsed = payloadSchemas[intent as Intent].safeParse(payload);
+  if (!parsed.success) return invalidFields(fieldFaults(parsed.error.issues, at), "body");
+  // What was parsed from JSON, checked and completed by a schema of plain data, is JSON.
+  return isJsonObject(parsed.data) ? { value: parsed.data } : { code: "internal" };
+}
+
+/** 1e400 is JSON and no number of ours: the backend would get null. */
+function faultsOfNumbers(payload: JsonObject): FieldFault[] {
+  let lost = false;
+  JSON.stringify(payload, (_member, value) => {
+    lost ||= typeof value === "number" && !Number.isFinite(value);
+    return value;
+  });
+  return lost ? [{ path: "payload", message: "has a number that is too large" }] : [];
+}
+
+/** The caller's own name for its command, with what it must not be used for again; null: it gave none. */
+async function keyUse(c: Context<AppEnv>, said: JsonObject): Promise<KeyUse | Problem | null> {
+  const header = c.req.header("Idempotency-Key");
+  if (header === undefined) return null;
+  const key = parseIdempotencyKey(header);
+  if (key === null) {
+    const message = "must be 1 to 255 printable ASCII characters";
+    return invalidFields([{ path: "Idempotency-Key", message }], "header");
+  }
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonicalJson(said)));
+  return { key, fingerprint: new Uint8Array(digest).toHex() };
+}

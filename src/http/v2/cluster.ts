@@ -1,0 +1,77 @@
+import { z } from "@hono/zod-openapi";
+import type { Config } from "../../config.ts";
+import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
+import { enginesReady } from "../../durable/engines.ts";
+import type { Api } from "../endpoint.ts";
+import { refuseOverLimit } from "../middleware/tenant-limit.ts";
+import { problem } from "../problem.ts";
+import { engineEndpoint } from "./engine-endpoint.ts";
+
+/** What clients ask a cluster for before they trust it: its topology, whether it is up, and its license. */
+
+/** The version of the surface that is spoken here. */
+const ENGINE_VERSION = "8.9.0";
+const READY_RETRY_SECONDS = 5;
+
+const { topology, status, license } = ENGINE_ROUTES;
+
+export function registerCluster(api: Api, config: Config): void {
+  engineEndpoint(
+    api,
+    topology,
+    { summary: "The cluster: one broker with all partitions", responses: { 200: { description: "The topology" } } },
+    async (c) => {
+      const limited = await refuseOverLimit(c, config, topology);
+      return limited instanceof Response ? limited : c.json(topologyAt(new URL(c.req.url), config.ENGINE_PARTITIONS));
+    },
+  );
+  engineEndpoint(
+    api,
+    status,
+    { summary: "Whether the engine answers", responses: { 204: { description: "It does" } } },
+    async (c) => {
+      const limited = await refuseOverLimit(c, config, status);
+      if (limited instanceof Response) return limited;
+      if (await enginesReady(c.env, config)) return c.body(null, 204);
+      const detail = "The engine does not answer.";
+      return problem(c, { code: "unavailable", detail, retryAfterSeconds: READY_RETRY_SECONDS });
+    },
+  );
+  engineEndpoint(
+    api,
+    license,
+    {
+      summary: "None is needed",
+      responses: { 200: { description: "The license", schema: z.object({ validLicense: z.boolean() }) } },
+    },
+    async (c) => {
+      const limited = await refuseOverLimit(c, config, license);
+      if (limited instanceof Response) return limited;
+      return c.json({ validLicense: false, licenseType: "unknown", isCommercial: false, expiresAt: null });
+    },
+  );
+}
+
+function topologyAt(url: URL, partitions: number) {
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  const broker = {
+    nodeId: 0,
+    host: url.hostname,
+    port,
+    partitions: Array.from({ length: partitions }, (_, n) => ({
+      partitionId: n + 1,
+      role: "leader",
+      health: "healthy",
+    })),
+    version: ENGINE_VERSION,
+  };
+  return {
+    brokers: [broker],
+    clusterId: null,
+    clusterSize: 1,
+    partitionsCount: partitions,
+    replicationFactor: 1,
+    gatewayVersion: ENGINE_VERSION,
+    lastCompletedChangeId: "-1",
+  };
+}

@@ -1,0 +1,113 @@
+import type { Context } from "hono";
+import type { Config } from "../../config.ts";
+import type { CommandView } from "../../core/command.ts";
+import { type CommandRoute, type EngineRoute, READ_COST, readsByCustom, routeFor } from "../../core/engine-routes.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Problem } from "../../core/problem.ts";
+import { wholeHeaders, wholePayload } from "../../executor/upstream/whole.ts";
+import type { AppEnv } from "../app-env.ts";
+import { badBody, decodeUtf8, type Read, readBytes, refuse } from "../body.ts";
+import { sendCommand } from "../command-door.ts";
+import type { Api } from "../endpoint.ts";
+import { refuseOverLimit } from "../middleware/tenant-limit.ts";
+import { problem } from "../problem.ts";
+import { forwardHeld, forwardRead } from "./forward-straight.ts";
+import { heldAnswer, NO_JOBS } from "./held-answer.ts";
+import { COMMAND_WAIT_MS, endOfSent } from "./run-command.ts";
+
+/**
+ * `/v2` in front of a cluster of one's own: commands go through the queue and their callers get what the cluster
+ * answers; reads go straight to it, behind the tenant's limit; what the cluster itself holds open is held at the cluster,
+ * and takes no place here.
+ */
+export function registerForward(api: Api, config: Config): void {
+  api.app.all("/v2/*", (c) => forward(c, api, config));
+  api.app.all("/t/:tenant/v2/*", (c) => forward(c, api, config));
+}
+
+async function forward(c: Context<AppEnv>, api: Api, config: Config): Promise<Response> {
+  const { pathname, search } = new URL(c.req.url);
+  const at = pathname.replace(/^\/t\/[^/]+/, "");
+  const { method } = c.req;
+  const route = routeFor(config.V2_ROUTES.routes, method, at);
+  if (route === null && !readsByCustom(method, at)) return problem(c, notInTable(method, at));
+  const body = await readText(c.req.raw, api.bodyBytesMax);
+  if (!body.ok) return problem(c, body.problem);
+  const path = at + search;
+  if (route === null || route.intent === null) {
+    const limited = await refuseOverLimit(c, config, { cost: route?.cost ?? READ_COST, critical: false });
+    return limited instanceof Response ? limited : await forwardRead(c, config, path, body.value);
+  }
+  if (route.intent === "JOB:ACTIVATE") {
+    // A job of the cluster's must go to nobody who has gone.
+    return await heldAnswer(c, NO_JOBS, (gone) => forwardHeld(c, config, route, path, body.value, gone));
+  }
+  if (route.held || awaitsResult(route, body.value)) {
+    return await forwardHeld(c, config, route, path, body.value, c.req.raw.signal);
+  }
+  return await forwardCommand(c, config, route, path, body.value);
+}
+
+/** Through the queue, with its method, path and body as they are. */
+async function forwardCommand(
+  c: Context<AppEnv>,
+  config: Config,
+  route: CommandRoute,
+  path: string,
+  body: string,
+): Promise<Response> {
+  const { intent, cost, critical, repeatable } = route;
+  const { method } = c.req;
+  const headers = wholeHeaders({ method, path, repeatable }, c.req.header("Content-Type") ?? "");
+  const deadlineMs = critical ? null : COMMAND_WAIT_MS;
+  const said = { method, path, body };
+  const payload = wholePayload(body);
+  const command = { intent, payload, deadlineMs, waitMs: COMMAND_WAIT_MS, cost, said, headers };
+  const ended = await endOfSent(c, config, route, await sendCommand(c, config, command));
+  return ended instanceof Response ? ended : asAnswered(c, ended);
+}
+
+/** What the cluster said, with the status that it said it with; or what is known where it said nothing. */
+function asAnswered(c: Context<AppEnv>, command: CommandView): Response {
+  const { status, contentType, body } = command.result ?? {};
+  if (typeof status !== "number" || typeof body !== "string") return problem(c, nothingKept(command));
+  const type = typeof contentType === "string" && contentType !== "" ? contentType : null;
+  return new Response(BODILESS.has(status) ? null : body, {
+    status,
+    headers: { ...Object.fromEntries(c.res.headers), ...(type === null ? {} : { "Content-Type": type }) },
+  });
+}
+
+/** Statuses whose answers have no body. */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function nothingKept({ commandId, error }: CommandView): Problem {
+  const why = error?.message ?? "its answer was too long to be kept";
+  return {
+    code: "deadline_exceeded",
+    detail: `What became of command ${commandId} at the cluster is not known: ${why}.`,
+  };
+}
+
+/** An instance that is awaited would keep its place in the queue from the very commands that end it. */
+function awaitsResult(route: EngineRoute, body: string): boolean {
+  if (route.intent !== "PROCESS_INSTANCE:CREATE") return false;
+  try {
+    const { awaitCompletion } = JSON.parse(body) as JsonObject;
+    return awaitCompletion === true;
+  } catch {
+    return false;
+  }
+}
+
+async function readText(request: Request, bytesMax: number): Promise<Read<string>> {
+  const read = await readBytes(request, bytesMax);
+  if (!read.ok) return read;
+  const text = decodeUtf8(read.value);
+  return text === null ? refuse(badBody("the body is not UTF-8")) : { ok: true, value: text };
+}
+
+function notInTable(method: string, path: string): Problem {
+  const detail = `${method} ${path} is no route that this deployment knows. An operator can add it to V2_ROUTES.`;
+  return { code: "not_found", detail: detail.slice(0, 300) };
+}

@@ -1,0 +1,64 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Config } from "../../config.ts";
+import { ENGINE_ROUTES, type EngineRoute } from "../../core/engine-routes.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { SearchKind } from "../../durable/engine-reads.ts";
+import { searchEngine } from "../../durable/engines.ts";
+import { callerKey } from "../../identity/caller.ts";
+import type { AppEnv } from "../app-env.ts";
+import { type Api, jsonObject } from "../endpoint.ts";
+import { refuseOverLimit } from "../middleware/tenant-limit.ts";
+import { problem } from "../problem.ts";
+import { DEFAULT_TENANT, engineEndpoint, optional } from "./engine-endpoint.ts";
+import { foreignTenant } from "./tenant.ts";
+
+/** `/v2/…/search`: what the engine knows of a tenant's instances, incidents and jobs. Reads: no command, no queue. */
+
+const search = z
+  .object({
+    filter: optional(jsonObject),
+    sort: optional(z.array(jsonObject)),
+    page: optional(jsonObject),
+  })
+  .default({ filter: undefined, sort: undefined, page: undefined })
+  .openapi("EngineSearch");
+
+type Search = z.infer<typeof search>;
+
+export function registerSearches(api: Api, config: Config): void {
+  const searches: [EngineRoute, SearchKind, string][] = [
+    [ENGINE_ROUTES.searchInstances, "process-instances", "Find process instances"],
+    [ENGINE_ROUTES.searchIncidents, "incidents", "Find incidents that are not resolved"],
+    [ENGINE_ROUTES.searchJobs, "jobs", "Find jobs"],
+  ];
+  for (const [route, kind, summary] of searches) {
+    const described = { summary, body: search, responses: { 200: { description: "A page of them" } } };
+    engineEndpoint(api, route, described, (c, { body }) => answerSearch(c, config, route, kind, body));
+  }
+}
+
+async function answerSearch(
+  c: Context<AppEnv>,
+  config: Config,
+  route: EngineRoute,
+  kind: SearchKind,
+  { filter = {}, sort = [], page = {} }: Search,
+): Promise<Response> {
+  const { tenantId, ...rest } = filter;
+  const foreign = foreignTenant(c, typeof tenantId === "string" ? [tenantId] : []);
+  if (foreign !== null) return problem(c, foreign);
+  const limited = await refuseOverLimit(c, config, route);
+  if (limited instanceof Response) return limited;
+  const query = { filter: typeof tenantId === "string" ? rest : filter, sort, page };
+  const found = await searchEngine(c.env, config, callerKey(c.var.caller), kind, query);
+  if ("fault" in found) return problem(c, { code: "invalid_request", detail: found.fault });
+  return c.json(pageOf(found.items, found.total));
+}
+
+function pageOf(items: JsonObject[], totalItems: number) {
+  return {
+    items: items.map((item) => ({ ...item, tenantId: DEFAULT_TENANT })),
+    page: { totalItems, hasMoreTotalItems: false, startCursor: null, endCursor: null },
+  };
+}
