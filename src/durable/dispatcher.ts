@@ -79,13 +79,22 @@ export class Dispatcher implements Works {
     const { pace, settings } = this.#parts;
     clearTimeout(this.#timer);
     this.#hooks.expire(nowMs);
-    const inQueue = this.#parts.waiting;
-    this.#nextMs = settings.paused ? null : this.#beginAll(nowMs);
+    this.#nextMs = settings.paused ? null : this.#beginAndRefill(nowMs);
     pace.setBusy(!settings.paused && this.#parts.waiting > 0, nowMs);
     if (this.#nextMs !== null) {
       this.#timer = setTimeout(() => this.start(), Math.min(TIMER_MS_MAX, Math.max(1, this.#nextMs - nowMs)));
     }
-    if (this.#parts.waiting < inQueue) this.#hooks.madeRoom();
+  }
+
+  /** Begins what waits, and what comes into the queue because places came free by that. @returns as {@link #beginAll} */
+  #beginAndRefill(nowMs: number): number | null {
+    for (;;) {
+      const before = this.#parts.waiting;
+      const nextMs = this.#beginAll(nowMs);
+      const left = this.#parts.waiting;
+      if (left < before) this.#hooks.madeRoom();
+      if (this.#parts.waiting === left) return nextMs;
+    }
   }
 
   /** @returns when to look again; null: when an attempt ends or a command comes */
@@ -163,8 +172,8 @@ export class Dispatcher implements Works {
       if (end.state === "dead") this.#logDead(row, end);
       tellEnded(this.#parts, entry, end.state === "dead" ? "dropped" : "success", nowMs);
     }
-    this.#begin(nowMs);
     this.#hooks.madeRoom();
+    this.#begin(nowMs);
   }
 
   /**

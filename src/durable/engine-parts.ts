@@ -154,8 +154,11 @@ export class EngineParts {
   #restore(row: WaitingRow, nowMs: number): void {
     const entry = this.entryOf(row);
     const tried = row.state === "running" || row.notBeforeMs !== null;
-    if (tried && this.config.executor === "upstream") this.retries.add(entry, row.notBeforeMs ?? nowMs, nowMs);
-    else this.queue.restore(entry);
+    if (tried && this.config.executor === "upstream") {
+      // A time that lies further ahead than any backoff was set by a clock that has stepped back since.
+      const dueMs = Math.min(row.notBeforeMs ?? nowMs, nowMs + this.backoff.maxMs);
+      this.retries.add(entry, dueMs, nowMs);
+    } else this.queue.restore(entry);
     this.expect(entry);
   }
 

@@ -96,4 +96,17 @@ describe("a full queue", () => {
     const refused = await submit(engine, "ORDER:PLACE", { n: 0 });
     expect(refused).toMatchObject({ kind: "refused", problem: { code: "engine_paused" } });
   });
+
+  test("that empties at once begins what was saved at once, and does not wait to be woken", async () => {
+    const backend = newBackend(({ body }) =>
+      body === '{"n":0}' ? takes(2_000, () => Response.json({})) : Response.json({}),
+    );
+    const engine = await upstreamEngine(1);
+    await engine.pause(true);
+    for (let n = 0; n < 9; n++) await send(engine, n);
+    await engine.resume();
+    await settled(100);
+    expect(order(backend)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(await status(engine)).toMatchObject({ running: 1, deferred: 0, depth: 0 });
+  });
 });
