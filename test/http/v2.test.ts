@@ -1,6 +1,9 @@
-import { exports } from "cloudflare:workers";
-import { beforeAll, describe, expect, test } from "vitest";
+import { abortAllDurableObjects } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { settled } from "../support/event-loop.ts";
 import { ADMIN, call, newTenant } from "../support/http.ts";
+import { appOf } from "./admin-support.ts";
 
 // The engine's own surface over HTTP, where its clients would not go by themselves: bad input, and what a refusal says.
 
@@ -201,6 +204,31 @@ describe("a refusal", () => {
   test("of a path that is not there has that form too, once the caller is known", async () => {
     expect(await call("GET", "/v2/nowhere", acme)).toMatchObject({ status: 404, body: { title: "NOT_FOUND" } });
     expect(await call("GET", "/v2/nowhere")).toMatchObject({ status: 401, body: { title: "UNAUTHORIZED" } });
+  });
+});
+
+describe("an engine that restarts", () => {
+  test("under a command that is held has it all the same, and its caller is answered", async () => {
+    vi.spyOn(console, "warn").mockReturnValue();
+    await call("POST", "/admin/engine/pause", ADMIN, {});
+    const held = create();
+    await settled(50);
+    await abortAllDurableObjects();
+    await settled(50);
+    await call("POST", "/admin/engine/resume", ADMIN);
+    expect((await held).status).toBe(200);
+  });
+
+  test("and does not answer is no refusal to send again, unless sending again does no harm", async () => {
+    vi.spyOn(console, "warn").mockReturnValue();
+    const silent = new Proxy({}, { get: () => () => Promise.reject(new Error("overloaded")) });
+    const away = new Proxy(env.COMMAND_ENGINE, { get: () => () => silent });
+    const ask = appOf();
+    const asked = { headers: acme, body: { processDefinitionId: "p" }, env: { ...env, COMMAND_ENGINE: away } };
+    const unknown = await ask("POST", "/v2/process-instances", asked);
+    expect(unknown).toMatchObject({ status: 504, body: { title: "DEADLINE_EXCEEDED" } });
+    const again = await ask("POST", "/v2/jobs/1000000000000001/completion", { ...asked, body: {} });
+    expect(again).toMatchObject({ status: 503, body: { title: "RESOURCE_EXHAUSTED" } });
   });
 });
 
