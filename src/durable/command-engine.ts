@@ -5,7 +5,6 @@ import { Admission } from "./admission.ts";
 import { Alarms } from "./alarms.ts";
 import { backfill } from "./backfill.ts";
 import { worksOf } from "./behind-queue.ts";
-import type { CommandRow } from "./command-row.ts";
 import { EngineParts } from "./engine-parts.ts";
 import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
 import { type EngineStatus, statusOf } from "./engine-status.ts";
@@ -163,15 +162,12 @@ export class CommandEngine extends DurableObject<Env> {
 
   /** Dead letters, oldest first, after the one given, with whose they are. */
   deadLetters(limit: number, after: string | null): DeadLetter[] {
-    const from = after === null ? 0 : (this.#parts.keys.parse(after) ?? 0);
-    return this.#parts.dead.list(limit, from).map((row) => this.#views.ofDead(row));
+    return this.#views.deadLetters(limit, after);
   }
 
   /** One dead letter; or whether there is a command of this id at all. */
   deadLetter(commandId: string): DeadLetter | "not_dead" | "not_found" {
-    const row = this.#views.row(commandId);
-    if (row === null) return "not_found";
-    return this.#parts.dead.has(row.sequence) ? this.#views.ofDeadWhole(row) : "not_dead";
+    return this.#views.deadLetter(commandId);
   }
 
   /** Takes a dead letter off the list; its command stays dead. False when there is none of this id. */
@@ -191,7 +187,7 @@ export class CommandEngine extends DurableObject<Env> {
     ledger.revive(row);
     queue.restore(entry);
     this.#goOn();
-    return this.#views.of(this.#written(row.sequence));
+    return this.#views.of(this.#views.written(row.sequence));
   }
 
   /** Goes on after a restart, and clears what is old. At least once, so it does nothing that must not happen twice. */
@@ -232,18 +228,19 @@ export class CommandEngine extends DurableObject<Env> {
   /** A command is on disk and has its place: work on it, see to it that work goes on after a restart, tell its state. */
   #accepted(sequence: number, submission: Submission, deferred: boolean): Submitted {
     this.#works.start();
-    const row = this.#written(sequence);
+    const row = this.#views.written(sequence);
     this.#planToGoOn();
     if (row.finishedAtMs !== null) this.#alarms.planSweep();
     const command = this.#views.of(row);
     this.#door.accepted(submission, command, deferred);
-    const latenciesMs = this.#parts.latencies.take(row.tenant);
-    return { kind: "accepted", command, deferred, health: this.#admission.health(Date.now()), latenciesMs };
-  }
-
-  #written(sequence: number): CommandRow {
-    const row = this.#parts.store.get(sequence);
-    if (row === null) throw new Error(`accepted command ${sequence} has no row`);
-    return row;
+    const nowMs = Date.now();
+    return {
+      kind: "accepted",
+      command,
+      deferred,
+      health: this.#admission.health(nowMs),
+      lastToldSeconds: this.#parts.estimates.lastToldSeconds(row.tenant, nowMs),
+      latenciesMs: this.#parts.latencies.take(row.tenant),
+    };
   }
 }

@@ -46,6 +46,11 @@ export class Estimates {
     return Math.round(10 * (heldSeconds + estimatedWaitSeconds(ahead, this.speed(nowMs)))) / 10;
   }
 
+  /** When callers of this tenant were last told to come back, in seconds from now; null: none of them is due. */
+  lastToldSeconds(tenant: string, nowMs: number): number | null {
+    return this.#formula === "plain" ? null : this.#returnTimes.lastTold(tenant, nowMs);
+  }
+
   /** From what an isolate tells those whom it refuses without asking. */
   forEdge(ahead: number, nowMs: number): Pick<EngineHealth, "retryAfterSeconds" | "places"> {
     const speed = this.speed(nowMs);

@@ -59,6 +59,8 @@ export type Submitted =
       /** Saved with no work planned: there was no room. */
       readonly deferred: boolean;
       readonly health: EngineHealth;
+      /** The time that callers of this tenant were last told to come back at, in seconds from now; null: none is due. */
+      readonly lastToldSeconds: number | null;
       /** How long commands of this tenant took that ended before, for its limiter; mostly empty. */
       readonly latenciesMs: readonly number[];
     }

@@ -23,6 +23,13 @@ export class Views {
     return sequence === null ? null : this.#parts.store.get(sequence);
   }
 
+  /** The row of a command that was written. */
+  written(sequence: number): CommandRow {
+    const row = this.#parts.store.get(sequence);
+    if (row === null) throw new Error(`accepted command ${sequence} has no row`);
+    return row;
+  }
+
   /** As {@link row}, of this tenant's commands only. */
   ownRow(tenant: string, commandId: string): CommandRow | null {
     const row = this.row(commandId);
@@ -39,12 +46,21 @@ export class Views {
     return viewOf(row, this.#parts.keys.format(row.sequence), this.#position(row));
   }
 
-  /** A dead letter whole, with what it would be sent again with. */
-  ofDeadWhole(row: CommandRow): DeadLetter {
-    return { ...this.ofDead(row), payload: this.#parts.store.payload(row.sequence) };
+  /** Dead letters, oldest first, after the one given. */
+  deadLetters(limit: number, after: string | null): DeadLetter[] {
+    const from = after === null ? 0 : (this.#parts.keys.parse(after) ?? 0);
+    return this.#parts.dead.list(limit, from).map((row) => this.#ofDead(row));
   }
 
-  ofDead(row: CommandRow): DeadLetter {
+  /** One dead letter, with what it would be sent again with; or whether there is a command of this id at all. */
+  deadLetter(commandId: string): DeadLetter | "not_dead" | "not_found" {
+    const row = this.row(commandId);
+    if (row === null) return "not_found";
+    if (!this.#parts.dead.has(row.sequence)) return "not_dead";
+    return { ...this.#ofDead(row), payload: this.#parts.store.payload(row.sequence) };
+  }
+
+  #ofDead(row: CommandRow): DeadLetter {
     return { ...this.of(row), tenant: nameOfKey(row.tenant) };
   }
 

@@ -14,7 +14,7 @@ import { faultsForPath } from "../executor/upstream/routes.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields } from "./body.ts";
-import { gated, hearEngine, hearRefusal, refuseAtEdge, takeWanting } from "./edge.ts";
+import { gated, hearEngine, hearRefusal, hearTold, refuseAtEdge, takeWanting } from "./edge.ts";
 import { fieldFaults } from "./endpoint.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
@@ -115,6 +115,10 @@ export async function passLayers<N extends Nothing = never>(
     const forRoom = health !== null && (problem.code === "queue_full" || problem.code === "request_limit");
     if (forRoom) hearRefusal(partition, asker, problem.retryAfterSeconds, overShare, Date.now());
     if (limited.receipt !== undefined) await refundTenant(c, config, cost, limited.receipt);
+  }
+  if (told.kind === "accepted" && told.lastToldSeconds !== null) {
+    // Others were told times elsewhere: what is told here comes after those.
+    hearTold(partition, asker, told.lastToldSeconds, Date.now());
   }
   if (told.kind === "accepted" && told.latenciesMs.length > 0) {
     c.executionCtx.waitUntil(observeLatencies(c.env, c.var.caller, told.latenciesMs));

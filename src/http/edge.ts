@@ -90,6 +90,11 @@ export function takeWanting(partition: number): Wanting[] {
   return taken;
 }
 
+/** Callers of a tenant have been told to come back in so many seconds, here or elsewhere. */
+export function hearTold(partition: number, asker: Asker, seconds: number, nowMs: number): void {
+  knownOf(partition).returnTimes.heard(asker, seconds, nowMs);
+}
+
 /** The engine has refused a tenant for lack of room: it has told it a time, and perhaps that it has its share. */
 export function hearRefusal(
   partition: number,
@@ -98,7 +103,7 @@ export function hearRefusal(
   isOverShare: boolean,
   nowMs: number,
 ): void {
-  knownOf(partition).returnTimes.heard(asker, retryAfterSeconds, nowMs);
+  hearTold(partition, asker, retryAfterSeconds, nowMs);
   if (!isOverShare) return;
   overShare.delete(asker.tenant);
   const [oldest] = overShare.keys();

@@ -70,7 +70,7 @@ class Engine implements CommandWay {
 const VIEW = { commandId: "", intent: "JOB:ACTIVATE", state: "queued" as const, attempts: 0, acceptedAt: "now" };
 
 function accepted(command: Extract<Submitted, { kind: "accepted" }>["command"]): Submitted {
-  return { kind: "accepted", command, deferred: false, health: HEALTH, latenciesMs: [] };
+  return { kind: "accepted", command, deferred: false, health: HEALTH, lastToldSeconds: null, latenciesMs: [] };
 }
 
 /** Polls, and says in the log who got what and when. */
