@@ -7,8 +7,8 @@ import { SteadyTime } from "./clock.ts";
  * found the engine idle and ended in the event that brought it took no time that could be measured. A minute that has
  * not passed yet does not count either; what is older than a minute is forgotten.
  *
- * - Where it is told when work begins (an upstream): how much ran at once ÷ what one command took. That is Little's law,
- *   and it is right from the first end on, also just before a batch ends, when plain counting is a whole batch short. As
+ * - Where it is told when work begins (an upstream): how much runs at once of late ÷ what one command took. Little's law,
+ *   which is right from the first end on, also just before a batch ends, when plain counting is a whole batch short. As
  *   soon as what runs has taken longer than usual, the excess counts as time taken: a backend that goes silent is slower.
  * - Where it is told of ends only (the embedded engine): finished ÷ observed time up to the last end. The silence since
  *   then counts once it is longer than any between two ends of the last minute: before that it is only the usual gap.
@@ -16,6 +16,11 @@ import { SteadyTime } from "./clock.ts";
 
 const BIN_MS = 1000;
 const BINS = 60;
+/**
+ * What runs at once is looked at for so long: a quota of the backend that nobody told us of lets less run, and is seen
+ * that soon. How long a command takes needs all of the minute, since ends may be rare.
+ */
+const LATELY_BINS = 10;
 /** The clock stands still within an event, so work may seem to take no time at all. */
 const OBSERVED_MIN_MS = 100;
 
@@ -115,16 +120,24 @@ export class Pace {
     if (paced === 0) return null;
     const busyMs = sum(this.#busyMs);
     const tookMs = sum(this.#tookMs);
-    const ranMs = sum(this.#ranMs);
+    const waited = this.#lately(this.#busyMs) > 0;
+    const ranMs = waited ? this.#lately(this.#ranMs) : sum(this.#ranMs);
     if (tookMs > 0 && ranMs > 0) {
       // Only what is beyond the usual tells something: all the rest is half done on average, and says nothing new.
       const finished = sum(this.#finished);
       const overdueMs = Math.max(0, this.#underWayMs - (this.#running * tookMs) / finished);
-      const atOnce = ranMs / busyMs;
+      const atOnce = ranMs / (waited ? this.#lately(this.#busyMs) : busyMs);
       return (1000 * atOnce * finished) / (tookMs + overdueMs);
     }
     const usual = this.#silentMs <= Math.max(...this.#gapMs);
     return (paced * 1000) / Math.max(OBSERVED_MIN_MS, busyMs - (usual ? this.#silentMs : 0));
+  }
+
+  /** The sum over the last {@link LATELY_BINS} seconds. */
+  #lately(bins: Bins): number {
+    let total = 0;
+    for (let back = 0; back < LATELY_BINS; back++) total += bins[binOf(this.#atMs - back * BIN_MS)] ?? 0;
+    return total;
   }
 
   /** Moves time on, bin by bin; a clock that steps back moves nothing. */

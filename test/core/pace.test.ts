@@ -109,6 +109,22 @@ describe("pace of an upstream, which is told when work begins", () => {
     expect(pace.perSecond(T0 + 75_000)).toBeNull();
   });
 
+  test("less that runs at once is seen within ten seconds: a quota that nobody told us of", () => {
+    const pace = rounds(10);
+    for (let second = 20; second < 32; second += 2) {
+      pace.began(T0 + second * 1000);
+      pace.stopped(2_000, T0 + (second + 2) * 1000);
+      pace.finished(1, T0 + (second + 2) * 1000);
+    }
+    expect(pace.perSecond(T0 + 32_000)).toBeCloseTo(0.5, 6);
+  });
+
+  test("after a while in which nobody waited is what it was when somebody did", () => {
+    const pace = rounds(5);
+    pace.setBusy(false, T0 + 10_000);
+    expect(pace.perSecond(T0 + 40_000)).toBe(2);
+  });
+
   test("an attempt that ended nothing took time all the same", () => {
     const pace = rounds(1);
     for (let n = 0; n < 4; n++) pace.began(T0 + 2_000);
