@@ -15,9 +15,6 @@ export type Problem =
   | { readonly code: "forbidden"; readonly detail: string }
   | { readonly code: "not_found"; readonly detail: string }
   | { readonly code: "conflict"; readonly detail: string }
-  | { readonly code: "already_exists"; readonly detail: string }
-  /** The wait is over. What was asked may still happen, or has. */
-  | { readonly code: "deadline_exceeded"; readonly detail: string }
   | { readonly code: "payload_too_large"; readonly detail: string }
   | {
       readonly code: "rate_limited";
@@ -33,6 +30,15 @@ export type Problem =
   | { readonly code: "internal" };
 
 export type ProblemCode = Problem["code"];
+
+/** What is said on the engine's own surface only: callers of `/v1` decide by all codes that they can meet. */
+export type EngineProblem =
+  | { readonly code: "already_exists"; readonly detail: string }
+  /** The wait is over. What was asked may still happen, or has. */
+  | { readonly code: "deadline_exceeded"; readonly detail: string };
+
+export type AnyProblem = Problem | EngineProblem;
+export type AnyProblemCode = AnyProblem["code"];
 
 /** Refusals of layers 2 and 3: everyone has to wait. */
 export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused";
@@ -55,8 +61,6 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   forbidden: { status: 403, title: "Forbidden", type: BLANK },
   not_found: { status: 404, title: "Not Found", type: BLANK },
   conflict: { status: 409, title: "Conflict", type: BLANK },
-  already_exists: { status: 409, title: "Conflict", type: BLANK },
-  deadline_exceeded: { status: 504, title: "Gateway Timeout", type: BLANK },
   payload_too_large: { status: 413, title: "Content Too Large", type: BLANK },
   rate_limited: { status: 429, title: "Too Many Requests", type: QUOTA_EXCEEDED },
   cost_exceeds_capacity: { status: 422, title: "Unprocessable Content", type: QUOTA_EXCEEDED },
@@ -70,11 +74,18 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   internal: { status: 500, title: "Internal Server Error", type: BLANK },
 };
 
+/** With what is said on the engine's own surface only. */
+export const ANY_WIRE: Readonly<Record<AnyProblemCode, Wire>> = {
+  ...WIRE,
+  already_exists: { status: 409, title: "Conflict", type: BLANK },
+  deadline_exceeded: { status: 504, title: "Gateway Timeout", type: BLANK },
+};
+
 /**
  * The titles on the engine's own surface (`/v2`): there the title is the name of a status, and clients go by it.
  * `RESOURCE_EXHAUSTED`, and nothing else on a 503, tells them that nothing was done and that a new try is right.
  */
-export const ENGINE_TITLES: Readonly<Record<ProblemCode, string>> = {
+export const ENGINE_TITLES: Readonly<Record<AnyProblemCode, string>> = {
   invalid_request: "INVALID_ARGUMENT",
   unauthenticated: "UNAUTHORIZED",
   forbidden: "FORBIDDEN",

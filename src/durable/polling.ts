@@ -43,6 +43,11 @@ export interface CommandWay {
 
 /** The longest a timer is set for: what lies further ahead is looked at again. */
 const TIMER_MS_MAX = 60_000;
+/**
+ * After an activation that found nothing, nobody looks again of their own accord for so long: clocks differ by a little,
+ * and where reading and activating differed by a bug, polls would fill the disk with commands.
+ */
+const REST_MS = 50;
 /** How long a poll waits for its own activation in the queue. */
 const ACTIVATION_MS_MAX = 60_000;
 /** When a tenant with too many polls should come again, in seconds: as long as one is held by default. */
@@ -57,6 +62,8 @@ export class Polling {
   /** Activations under way, by kind. */
   readonly #trying = new Map<string, number>();
   readonly #timers = new Map<string, number>();
+  /** Until when nobody looks, by kind. */
+  readonly #resting = new Map<string, number>();
 
   constructor(jobs: JobSource, admission: Pick<Admission, "health">, way: CommandWay) {
     this.#jobs = jobs;
@@ -89,6 +96,7 @@ export class Polling {
     } finally {
       this.#open.delete(token);
       this.#look(open);
+      if (this.#polls.waiting(open) === 0) this.#resting.delete(nameOf(open));
     }
   }
 
@@ -121,9 +129,9 @@ export class Polling {
         return { kind: "nothing" };
       }
       const { jobs } = command.result ?? {};
-      return command.state === "succeeded" && Array.isArray(jobs) && jobs.length === 0
-        ? null
-        : { ...submitted, command };
+      const empty = command.state === "succeeded" && Array.isArray(jobs) && jobs.length === 0;
+      if (empty) this.#resting.set(nameOf(open), Date.now() + REST_MS);
+      return empty ? null : { ...submitted, command };
     } finally {
       this.#count(open, -1);
       this.#look(open);
@@ -138,7 +146,7 @@ export class Polling {
     if (this.#polls.waiting(kind) === 0) return;
     const dueMs = this.#jobs.nextJobMs(kind.tenant, kind.type);
     if (dueMs === null) return;
-    const inMs = dueMs - Date.now();
+    const inMs = Math.max(dueMs, this.#resting.get(name) ?? 0) - Date.now();
     if (inMs > 0) {
       this.#timers.set(
         name,

@@ -1,11 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import {
+  ANY_WIRE,
+  type AnyProblem,
+  type AnyProblemCode,
   ENGINE_RETRY_AFTER_MAX_SECONDS,
   ENGINE_TITLES,
-  type Problem,
-  type ProblemCode,
-  WIRE,
 } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
 
@@ -20,7 +20,7 @@ interface ProblemBody {
   readonly status: number;
   readonly detail: string;
   readonly instance: string;
-  readonly code: ProblemCode;
+  readonly code: AnyProblemCode;
   readonly error?: string;
   readonly "violated-policies"?: readonly string[];
   readonly retryAfterSeconds?: number;
@@ -39,7 +39,7 @@ export const PROBLEM_RESPONSE = {
           status: z.int(),
           detail: z.string(),
           instance: z.string(),
-          code: z.enum(Object.keys(WIRE)),
+          code: z.enum(Object.keys(ANY_WIRE)),
           "violated-policies": z.array(z.string()).optional(),
           retryAfterSeconds: z.int().optional(),
           errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
@@ -50,8 +50,8 @@ export const PROBLEM_RESPONSE = {
 };
 
 /** Makes the answer to a problem. `429` and `503` carry `Retry-After` where there is a time to come back. */
-export function problem(c: Context<AppEnv>, fault: Problem): Response {
-  const { status, title, type } = WIRE[fault.code];
+export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
+  const { status, title, type } = ANY_WIRE[fault.code];
   const instance = new URL(c.req.url).pathname;
   const forEngineClients = ENGINE_SURFACE.test(instance);
   const comeBackSeconds = comeBackAfter(fault, forEngineClients);
@@ -76,7 +76,7 @@ export function problem(c: Context<AppEnv>, fault: Problem): Response {
 
 /** There a client of OAuth looks for a name of its own (RFC 6749, 5.2). */
 const TOKEN_PATH = "/oauth/token";
-const OAUTH_ERRORS: Readonly<Partial<Record<ProblemCode, string>>> = {
+const OAUTH_ERRORS: Readonly<Partial<Record<AnyProblemCode, string>>> = {
   unauthenticated: "invalid_client",
   forbidden: "unauthorized_client",
   rate_limited: "temporarily_unavailable",
@@ -87,7 +87,7 @@ const OAUTH_ERRORS: Readonly<Partial<Record<ProblemCode, string>>> = {
 /** The engine's own surface, at its root or with the tenant in front. */
 const ENGINE_SURFACE = /^(\/t\/[^/]+)?\/v2(\/|$)/;
 
-function comeBackAfter(fault: Problem, forEngineClients: boolean): number | null {
+function comeBackAfter(fault: AnyProblem, forEngineClients: boolean): number | null {
   if (!("retryAfterSeconds" in fault)) return null;
   const seconds = fault.retryAfterSeconds;
   return forEngineClients ? Math.min(seconds, ENGINE_RETRY_AFTER_MAX_SECONDS) : seconds;

@@ -89,3 +89,30 @@ test("the older client waits as long as it is told, and no second call was neede
   const { admitted, refused } = await usage();
   expect([admitted - before.admitted, refused - before.refused]).toEqual([2, 1]);
 });
+
+test("the older client's worker waits in a held poll, with a token, and has a job at once", async () => {
+  const client = new Camunda8({
+    ZEEBE_REST_ADDRESS: cluster.url,
+    CAMUNDA_AUTH_STRATEGY: "OAUTH",
+    CAMUNDA_OAUTH_URL: `${cluster.url}/oauth/token`,
+    ZEEBE_CLIENT_ID: "demo-premium",
+    ZEEBE_CLIENT_SECRET: "hg_dev_premium",
+    CAMUNDA_TOKEN_DISK_CACHE_DISABLE: true,
+  }).getCamundaRestClient();
+  const content = await orderProcess("worked", "worked").text();
+  await client.deployResources([{ name: "worked.bpmn", content }]);
+  const worker = client.createJobWorker({
+    type: "worked",
+    worker: "older",
+    timeout: 10_000,
+    maxJobsToActivate: 5,
+    jobHandler: (job) => job.complete({ paid: true }),
+  });
+  // Long enough that the answer of its poll has begun, with blanks.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const began = performance.now();
+  const ended = await client.createProcessInstanceWithResult({ processDefinitionId: "worked", variables: { n: 1 } });
+  expect(ended.variables).toMatchObject({ n: 1, paid: true });
+  expect(performance.now() - began).toBeLessThan(1_000);
+  worker.stop();
+});

@@ -160,6 +160,21 @@ describe("a poll", () => {
     expect(log).toEqual(["gone nothing 500", "next accepted 1500"]);
   });
 
+  test("does not fill the disk with commands where a job is said to be there and is not", async () => {
+    const engine = new Engine();
+    const { log, poll, pass } = pollersOf(engine);
+    vi.spyOn(engine, "submit").mockImplementation(async () => {
+      engine.activations += 1;
+      return accepted({ ...VIEW, state: "succeeded", finishedAt: "now", result: { jobs: [] } });
+    });
+    engine.jobs.push(T0);
+    poll("a", 10_000);
+    poll("b", 10_000);
+    await pass(10_000);
+    expect(log.toSorted()).toEqual(["a nothing 10000", "b nothing 10000"]);
+    expect(engine.activations).toBeLessThanOrEqual(2 + 10_000 / 50);
+  });
+
   test("of one tenant too many is refused, not answered with nothing", async () => {
     const engine = new Engine();
     const { log, poll, pass } = pollersOf(engine);

@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import type { CommandView } from "../../core/command.ts";
 import { type CommandRoute, type EngineRoute, READ_COST, readsByCustom, routeFor } from "../../core/engine-routes.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Problem } from "../../core/problem.ts";
+import type { AnyProblem } from "../../core/problem.ts";
 import { wholeHeaders, wholePayload } from "../../executor/upstream/whole.ts";
 import type { AppEnv } from "../app-env.ts";
 import { badBody, decodeUtf8, type Read, readBytes, refuse } from "../body.ts";
@@ -81,7 +81,7 @@ function asAnswered(c: Context<AppEnv>, command: CommandView): Response {
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function nothingKept({ commandId, error }: CommandView): Problem {
+function nothingKept({ commandId, error }: CommandView): AnyProblem {
   const why = error?.message ?? "its answer was too long to be kept";
   return {
     code: "deadline_exceeded",
@@ -107,7 +107,7 @@ async function readText(request: Request, bytesMax: number): Promise<Read<string
   return text === null ? refuse(badBody("the body is not UTF-8")) : { ok: true, value: text };
 }
 
-function notInTable(method: string, path: string): Problem {
+function notInTable(method: string, path: string): AnyProblem {
   const detail = `${method} ${path} is no route that this deployment knows. An operator can add it to V2_ROUTES.`;
   return { code: "not_found", detail: detail.slice(0, 300) };
 }

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Problem } from "../../core/problem.ts";
+import type { AnyProblem } from "../../core/problem.ts";
 import type { InstanceView } from "../../durable/engine-reads.ts";
 import { awaitInstance } from "../../durable/engines.ts";
 import { ObjectUnreachable } from "../../durable/stubs.ts";
@@ -138,11 +138,11 @@ async function endOfInstance(
   return null;
 }
 
-function wasTerminated(key: string): Problem {
+function wasTerminated(key: string): AnyProblem {
   return { code: "conflict", detail: `Process instance ${key} was terminated before it completed.` };
 }
 
-function stillRuns(key: string): Problem {
+function stillRuns(key: string): AnyProblem {
   return { code: "deadline_exceeded", detail: `Process instance ${key} is there and has not completed in time.` };
 }
 

@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import type { CommandView } from "../../core/command.ts";
 import type { CommandRoute } from "../../core/engine-routes.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Problem } from "../../core/problem.ts";
+import type { AnyProblem } from "../../core/problem.ts";
 import type { Acceptance } from "../../durable/submission.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type AtDoor, checkPayload, endOf, sendCommand } from "../command-door.ts";
@@ -95,7 +95,7 @@ export function resultOf(c: Context<AppEnv>, command: CommandView): JsonObject |
 }
 
 /** What the engine's rules say, by their codes. */
-function problemOf(code: string, detail: string): Problem {
+function problemOf(code: string, detail: string): AnyProblem {
   switch (code) {
     case "not_found":
     case "already_exists":
@@ -107,11 +107,11 @@ function problemOf(code: string, detail: string): Problem {
   }
 }
 
-const UNKNOWN_FATE: Problem = {
+const UNKNOWN_FATE: AnyProblem = {
   code: "deadline_exceeded",
   detail: "The engine restarted before it answered. Whether it has taken the command is not known.",
 };
-const TOO_LATE: Problem = {
+const TOO_LATE: AnyProblem = {
   code: "queue_full",
   detail: "The command waited in the queue as long as its caller would, and was not begun. Everyone has to wait.",
   retryAfterSeconds: 5,
