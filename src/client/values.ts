@@ -87,39 +87,4 @@ export interface OwnLimits {
   readonly policies: readonly PolicyReport[];
 }
 
-/** How the engine stands, for all tenants together. */
-export interface QueueStatus {
-  readonly depth: number;
-  readonly criticalDepth: number;
-  readonly running: number;
-  /** Between two attempts at an upstream. */
-  readonly retrying: number;
-  /** Saved with no work planned. */
-  readonly deferred: number;
-  readonly inFlight: number;
-  readonly bound: number;
-  readonly depthPercent: number;
-  readonly oldestWaitSeconds: number;
-  readonly completedLastMinute: number;
-  /** Null while nothing has finished in the last minute. */
-  readonly pacePerSecond: number | null;
-  readonly peakDepth: number;
-  readonly paused: boolean;
-  /** How the upstream stands, where there is one, and when it is asked again. */
-  readonly upstream?: {
-    readonly state: "delivering" | "waiting" | "probing";
-    readonly resumesInSeconds?: number;
-  };
-  /** What limits the commands in flight, and to how many now; null where nothing does. */
-  readonly limit: { readonly algorithm: string; readonly value: number | null };
-  readonly counters: {
-    readonly accepted: number;
-    readonly completed: number;
-    readonly failed: number;
-    readonly dead: number;
-    readonly cancelled: number;
-    readonly expired: number;
-    /** By problem code. */
-    readonly refused: Readonly<Record<string, number>>;
-  };
-}
+export type { QueueStatus } from "../core/queue-status.ts";

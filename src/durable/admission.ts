@@ -205,7 +205,7 @@ export class Admission {
     if (refusing?.code === "write_limit" && code === refusing.code) return secondsOf(refusing.waitMs);
     // A caller whose wait is over, or whose tenant has its share, is refused though there may be room for others.
     const ahead = refusing?.code === code && "ahead" in refusing ? refusing.ahead : this.#parts.waiting;
-    return this.#parts.estimates.retryAfterSeconds(submission, ahead, nowMs);
+    return this.#parts.estimates.retryAfterSeconds(submission, ahead, nowMs, Math.random());
   }
 
   /** What no queue of these bounds can ever hold. */

@@ -1,13 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
+import type { QueueStatus } from "../core/queue-status.ts";
 import { Admission } from "./admission.ts";
 import { Alarms } from "./alarms.ts";
 import { backfill } from "./backfill.ts";
 import { worksOf } from "./behind-queue.ts";
 import { EngineParts } from "./engine-parts.ts";
 import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
-import { type EngineStatus, statusOf } from "./engine-status.ts";
+import { statusOf } from "./engine-status.ts";
 import { Expiry } from "./expiry.ts";
 import { KeyedDoor } from "./keyed-door.ts";
 import { type Polled, Polling, type PollRequest } from "./polling.ts";
@@ -126,7 +127,7 @@ export class CommandEngine extends DurableObject<Env> {
   }
 
   /** @param edgeRefusals what an isolate refused without asking, since it last said so; by code */
-  status(edgeRefusals: Readonly<Record<string, number>>): EngineStatus {
+  status(edgeRefusals: Readonly<Record<string, number>>): QueueStatus {
     this.#parts.refusals.add(edgeRefusals);
     this.#expiry.run(Date.now());
     return statusOf(this.#parts, Date.now());

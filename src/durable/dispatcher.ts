@@ -1,15 +1,16 @@
-import { type Backoff, backoffCeilingMs } from "../core/backoff.ts";
+import type { Backoff } from "../core/backoff.ts";
 import type { CommandError } from "../core/command.ts";
 import { type AttemptResult, type DeliveryVerdict, judgeAnswer, judgeWhole } from "../core/delivery/answer.ts";
-import { HOLD_MS_MAX } from "../core/delivery/circuit.ts";
+import type { UpstreamLine } from "../core/delivery/line.ts";
+import { OwnHolds } from "../core/delivery/own-holds.ts";
 import { afterSpent } from "../core/delivery/retries.ts";
+import { Turns } from "../core/delivery/turns.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
 import { wholeOf } from "../executor/upstream/whole.ts";
 import type { CommandEnd, CommandRow } from "./command-row.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { UpstreamLine } from "./upstream-line.ts";
 import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
 
 /**
@@ -37,11 +38,9 @@ export class Dispatcher implements Works {
   readonly #executor: DeliveringExecutor;
   readonly #backoff: Backoff;
   readonly #hooks: WorkHooks;
-  /** Commands to which the upstream said "not now": when last, and how often in a row. */
-  readonly #held = new Map<number, { readonly atMs: number; readonly times: number }>();
+  readonly #holds: OwnHolds;
+  readonly #turns: Turns;
   #timer: number | null = null;
-  /** Whether a command that waits for another attempt goes before a fresh one this time. */
-  #isRepeatsTurn = false;
   /** When the next command may begin, as far as it is known; null: when something else happens. */
   #nextMs: number | null = null;
 
@@ -57,6 +56,8 @@ export class Dispatcher implements Works {
     this.#executor = executor;
     this.#backoff = backoff;
     this.#hooks = hooks;
+    this.#holds = new OwnHolds(backoff, (sequence) => parts.retries.has(sequence) || parts.running.has(sequence));
+    this.#turns = new Turns(parts.queue, parts.retries);
   }
 
   start(): void {
@@ -103,22 +104,11 @@ export class Dispatcher implements Works {
     while (running.size < config.UPSTREAM_CONCURRENCY && this.#parts.waiting + retries.size > 0) {
       const atMs = this.#line.beginsAtMs(running.values(), nowMs);
       if (atMs === null || atMs > nowMs) return atMs;
-      const entry = this.#next(nowMs);
+      const entry = this.#turns.next(this.#line.probing, nowMs);
       if (entry === undefined) return retries.nextDueMs();
       this.#start(entry, nowMs);
     }
     return null;
-  }
-
-  /** Critical ones first; then fresh ones, in turn, and those that wait for another attempt, one after the other. */
-  #next(nowMs: number): QueueEntry | undefined {
-    const { queue, retries } = this.#parts;
-    if (queue.criticalDepth > 0) return queue.take();
-    // A probe may well fail: each one spends an attempt of another command.
-    if (this.#line.probing) return queue.take() ?? retries.takeDue(nowMs);
-    this.#isRepeatsTurn = !this.#isRepeatsTurn;
-    if (this.#isRepeatsTurn) return retries.takeDue(nowMs) ?? queue.take();
-    return queue.take() ?? retries.takeDue(nowMs);
   }
 
   #start(entry: QueueEntry, nowMs: number): void {
@@ -157,7 +147,8 @@ export class Dispatcher implements Works {
     const { running, pace, ledger } = this.#parts;
     const { row, entry, beganMs, whole } = attempt;
     const verdict = whole === null ? judgeAnswer(result, nowMs) : judgeWhole(result, whole.repeatable, nowMs);
-    const heldMs = verdict.verdict === "hold" ? this.#ownHoldMs(row.sequence, verdict.waitMs, nowMs) : null;
+    const heldMs =
+      verdict.verdict === "hold" ? this.#holds.heldMs(row.sequence, verdict.waitMs, this.#line, nowMs) : null;
     // What the upstream says to this one alone is not for the others.
     if (heldMs === null) this.#line.after(verdict, row.attempts > 0, beganMs, nowMs, Math.random());
     const end = this.#endOf(attempt, verdict, heldMs ?? 0, nowMs);
@@ -168,33 +159,12 @@ export class Dispatcher implements Works {
       ledger.end(row.sequence, end, times);
       ledger.settle(nowMs);
       pace.finished(1, nowMs);
-      this.#held.delete(row.sequence);
+      this.#holds.forget(row.sequence);
       if (end.state === "dead") this.#logDead(row, end);
       tellEnded(this.#parts, entry, end.state === "dead" ? "dropped" : "success", nowMs);
     }
     this.#hooks.madeRoom();
     this.#begin(nowMs);
-  }
-
-  /**
-   * How long a command waits by itself that the upstream does not take now, though it has taken others since it said so
-   * before; null: it is not about this command, and all wait.
-   */
-  #ownHoldMs(sequence: number, toldMs: number | null, nowMs: number): number | null {
-    if (this.#held.size >= HELD_MAX) this.#forgetGone();
-    const before = this.#held.get(sequence);
-    const times = (before?.times ?? 0) + 1;
-    this.#held.set(sequence, { atMs: nowMs, times });
-    if (before === undefined || !this.#line.hasAnsweredSince(before.atMs)) return null;
-    return Math.max(Math.min(toldMs ?? 0, HOLD_MS_MAX), backoffCeilingMs(times, this.#backoff));
-  }
-
-  /** What was cancelled or has expired between two attempts says nothing when it goes. */
-  #forgetGone(): void {
-    const { retries, running } = this.#parts;
-    for (const sequence of this.#held.keys()) {
-      if (!retries.has(sequence) && !running.has(sequence)) this.#held.delete(sequence);
-    }
   }
 
   /** How the verdict ends the command; null when it waits for another attempt, which is then written. */
@@ -231,8 +201,6 @@ export class Dispatcher implements Works {
   }
 }
 
-/** Commands remembered as held, before those are looked for that have gone. */
-const HELD_MAX = 1_000;
 /** A row has 2 MB, and text grows when it is written as JSON. */
 const RESULT_LENGTH_MAX = 600_000;
 

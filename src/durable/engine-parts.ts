@@ -1,7 +1,9 @@
 import { type Config, configOf } from "../config.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { Deadlines } from "../core/deadlines.ts";
+import { type LineState, type LineVerdict, UpstreamLine } from "../core/delivery/line.ts";
 import { Retries } from "../core/delivery/retries.ts";
+import { Estimates } from "../core/estimates.ts";
 import { FlowControl } from "../core/flow-control/flow-control.ts";
 import {
   changeFlow,
@@ -13,6 +15,7 @@ import {
 import { isCritical } from "../core/intents.ts";
 import { Pace } from "../core/pace.ts";
 import { CommandQueue, type QueueBounds, type QueueEntry } from "../core/queue.ts";
+import type { UpstreamStatus } from "../core/queue-status.ts";
 import { ReturnTimes } from "../core/return-times.ts";
 import { EmbeddedExecutor } from "../executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../executor/embedded/schema.ts";
@@ -22,13 +25,11 @@ import { DeadLetters } from "./dead-letters.ts";
 import { Deferred } from "./deferred.ts";
 import { EndWaits } from "./end-waits.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
-import { Estimates } from "./estimates.ts";
 import { InFlight } from "./in-flight.ts";
 import { Latencies } from "./latencies.ts";
 import { Ledger } from "./ledger.ts";
 import { RefusalCounts } from "./refusals.ts";
 import { applySchema } from "./schema.ts";
-import { UpstreamLine } from "./upstream-line.ts";
 import { UsedKeys } from "./used-keys.ts";
 
 /** What the engine object is made of: built once per life of the object, from its storage alone. */
@@ -90,7 +91,7 @@ export class EngineParts {
     this.pace = new Pace(nowMs);
     this.backoff = { baseMs: this.config.RETRY_BASE_MS, maxMs: this.config.RETRY_MAX_MS };
     const { executor, RETRY_AFTER: formula } = this.config;
-    this.line = executor === "embedded" ? null : new UpstreamLine(this.state, this.config, this.backoff, nowMs);
+    this.line = executor === "embedded" ? null : lineOf(this.config, this.state, this.backoff, nowMs);
     this.estimates = new Estimates(formula, this.pace, this.line, new ReturnTimes(), () => this.#settings.paused);
     for (const row of this.ledger.recover(this.deferred.size)) this.#restore(row, nowMs);
     for (const row of this.deferred.withDeadline()) this.expect(row);
@@ -194,4 +195,16 @@ function flowInForce(deployed: FlowSettings, changed: FlowChange | undefined): F
 /** Objects are named `engine:<partition>` in stubs.ts. */
 function partitionOf(name: string | undefined): number {
   return Number(name?.split(":")[1] ?? 0);
+}
+
+/** The way to the upstream, as an earlier life left it. It logs one line when that changes. */
+function lineOf(config: Config, state: EngineState, backoff: Backoff, nowMs: number): UpstreamLine {
+  const { UPSTREAM_URL: url, UPSTREAM_BREAKER_FAILURES: failuresMax, quota } = config;
+  const changed = (verdict: LineVerdict, status: UpstreamStatus) => {
+    const why = verdict.verdict === "again" ? verdict.error : verdict.verdict;
+    const event = status.state === "delivering" ? "upstream_back" : "upstream_waits";
+    console.warn(JSON.stringify({ event, why, ...status }));
+  };
+  const hooks = { save: (line: LineState) => state.saveUpstream(line), changed };
+  return new UpstreamLine(state.upstream(), { url, quota, failuresMax, backoff }, hooks, nowMs);
 }

@@ -1,6 +1,5 @@
-import type { Bucket } from "../core/bucket.ts";
 import { addEnd, END_STATES, type EndCounts, NO_ENDS } from "../core/command.ts";
-import type { Circuit } from "../core/delivery/circuit.ts";
+import type { LineState } from "../core/delivery/line.ts";
 import type { FlowChange } from "../core/flow-control/settings.ts";
 import { firstSequence, formatKey, type KeySource, parseKey } from "../core/keys.ts";
 
@@ -46,15 +45,6 @@ export interface Mark {
 
 const FIRST_MARK: Mark = { sequence: 1, below: { ends: NO_ENDS, bytes: 0 }, cleared: 0, clearedBytes: 0 };
 
-/** What is known of the upstream: what a later life must not have to find out again. */
-export interface UpstreamState {
-  /** Whose state this is: another upstream knows nothing of it. */
-  readonly url: string;
-  readonly circuit: Circuit;
-  /** Charged ahead; absent: no quota. */
-  readonly quota?: Bucket;
-}
-
 export class EngineState {
   readonly #sql: SqlStorage;
 
@@ -78,11 +68,11 @@ export class EngineState {
     this.#write("mark", mark);
   }
 
-  upstream(): UpstreamState | null {
-    return this.#read<UpstreamState>("upstream");
+  upstream(): LineState | null {
+    return this.#read<LineState>("upstream");
   }
 
-  saveUpstream(upstream: UpstreamState): void {
+  saveUpstream(upstream: LineState): void {
     this.#write("upstream", upstream);
   }
 

@@ -1,41 +1,9 @@
+import type { QueueStatus, UpstreamStatus } from "../core/queue-status.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { UpstreamStatus } from "./upstream-line.ts";
 
-/** What `GET /v1/queue` shows of one engine object. */
-export interface EngineStatus {
-  readonly depth: number;
-  readonly criticalDepth: number;
-  readonly running: number;
-  /** Between two attempts at an upstream. */
-  readonly retrying: number;
-  /** Saved with no work planned. */
-  readonly deferred: number;
-  readonly inFlight: number;
-  readonly bound: number;
-  readonly depthPercent: number;
-  readonly oldestWaitSeconds: number;
-  readonly completedLastMinute: number;
-  /** Null while nothing has finished in the last minute. */
-  readonly pacePerSecond: number | null;
-  readonly peakDepth: number;
-  readonly paused: boolean;
-  /** How the upstream stands, where there is one. */
-  readonly upstream?: UpstreamStatus;
-  /** What limits the commands in flight, and to how many now; null where nothing does. */
-  readonly limit: { readonly algorithm: string; readonly value: number | null };
-  /** Ends are exact over restarts; refusals count from the object's start. */
-  readonly counters: {
-    readonly accepted: number;
-    readonly completed: number;
-    readonly failed: number;
-    readonly dead: number;
-    readonly cancelled: number;
-    readonly expired: number;
-    readonly refused: Readonly<Record<string, number>>;
-  };
-}
+/** How one engine object stands, and what several are together. */
 
-export function statusOf(parts: EngineParts, nowMs: number): EngineStatus {
+export function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
   const { depth, criticalDepth, peakDepth, bounds } = parts.queue;
   const { deferred, retries, running, line } = parts;
   const oldest = parts.queue.oldestAcceptedAtMs();
@@ -67,13 +35,13 @@ function round(value: number, digits: number): number {
 }
 
 /** What several engine objects are together. Peaks need not have been at the same time, so theirs is an upper bound. */
-export function addStatus(parts: readonly EngineStatus[]): EngineStatus {
+export function addStatus(parts: readonly QueueStatus[]): QueueStatus {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("there is at least one partition");
   return others.reduce(addTwo, first);
 }
 
-function addTwo(a: EngineStatus, b: EngineStatus): EngineStatus {
+function addTwo(a: QueueStatus, b: QueueStatus): QueueStatus {
   const depth = a.depth + b.depth;
   const bound = a.bound + b.bound;
   return {

@@ -5,9 +5,10 @@ import type { JsonObject } from "../core/json.ts";
 import { parseKey } from "../core/keys.ts";
 import { partitionOf } from "../core/partition.ts";
 import type { Problem } from "../core/problem.ts";
+import type { QueueStatus } from "../core/queue-status.ts";
 import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
 import type { Found, InstanceView, SearchKind, SearchQuery } from "./engine-reads.ts";
-import { addStatus, type EngineStatus } from "./engine-status.ts";
+import { addStatus } from "./engine-status.ts";
 import type { Polled, PollRequest } from "./polling.ts";
 import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
@@ -177,7 +178,7 @@ export async function engineStatus(
   env: Env,
   config: Config,
   edgeRefusals: Readonly<Record<string, number>>,
-): Promise<EngineStatus> {
+): Promise<QueueStatus> {
   const parts = allEngines(env, config).map((engine, n) => engine.status(n === 0 ? edgeRefusals : {}));
   return addStatus(await Promise.all(parts));
 }

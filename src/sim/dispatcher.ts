@@ -1,8 +1,8 @@
-import { backoffCeilingMs } from "../core/backoff.ts";
 import type { EndState } from "../core/command.ts";
 import { type AttemptResult, type DeliveryVerdict, judgeAnswer } from "../core/delivery/answer.ts";
-import { HOLD_MS_MAX } from "../core/delivery/circuit.ts";
+import { OwnHolds } from "../core/delivery/own-holds.ts";
 import { afterSpent } from "../core/delivery/retries.ts";
+import { Turns } from "../core/delivery/turns.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { Life } from "./life.ts";
 import type { Row } from "./rows.ts";
@@ -27,14 +27,16 @@ export class Dispatcher {
   readonly #madeRoom: () => void;
   /** The timer that counts: one that was set before another is passed over. */
   #timer = 0;
-  #isRepeatsTurn = false;
-  /** Commands that the backend did not take, when, and how often in a row. */
-  readonly #held = new Map<number, { readonly atMs: number; readonly times: number }>();
+  readonly #holds: OwnHolds;
+  readonly #turns: Turns;
 
   /** @param madeRoom called when places in the queue may have come free */
   constructor(life: Life, madeRoom: () => void) {
     this.#life = life;
     this.#madeRoom = madeRoom;
+    const { queue, retries, running, world } = life;
+    this.#holds = new OwnHolds(world.spec.backoff, (sequence) => retries.has(sequence) || running.has(sequence));
+    this.#turns = new Turns(queue, retries);
   }
 
   /** Begins all that may begin now, and sets the timer for what may begin later. */
@@ -68,21 +70,11 @@ export class Dispatcher {
     while (running.size < world.spec.concurrency && this.#life.waiting + retries.size > 0) {
       const atMs = line.beginsAtMs(running.values(), nowMs);
       if (atMs === null || atMs > nowMs) return atMs;
-      const entry = this.#next(nowMs);
+      const entry = this.#turns.next(line.probing, nowMs);
       if (entry === undefined) return retries.nextDueMs();
       this.#attempt(entry, nowMs);
     }
     return null;
-  }
-
-  /** Critical ones first; then fresh ones, in turn, and those that wait for another attempt, one after the other. */
-  #next(nowMs: number): QueueEntry | undefined {
-    const { queue, retries, line } = this.#life;
-    if (queue.criticalDepth > 0) return queue.take();
-    if (line.probing) return queue.take() ?? retries.takeDue(nowMs);
-    this.#isRepeatsTurn = !this.#isRepeatsTurn;
-    if (this.#isRepeatsTurn) return retries.takeDue(nowMs) ?? queue.take();
-    return queue.take() ?? retries.takeDue(nowMs);
   }
 
   #attempt(entry: QueueEntry, nowMs: number): void {
@@ -118,13 +110,13 @@ export class Dispatcher {
     const { running, pace, line, world } = this.#life;
     const nowMs = world.clock();
     const verdict = judgeAnswer(result, nowMs);
-    const heldMs = verdict.verdict === "hold" ? this.#ownHoldMs(row.sequence, verdict.waitMs, nowMs) : null;
+    const heldMs = verdict.verdict === "hold" ? this.#holds.heldMs(row.sequence, verdict.waitMs, line, nowMs) : null;
     if (heldMs === null) line.after(verdict, row.attempts > 0, beganMs, nowMs, world.random());
     const end = this.#endOf(row, verdict, heldMs ?? 0, nowMs);
     if (end !== null || world.sabotage !== "slot-leak") running.delete(row.sequence);
     pace.stopped(Math.max(0, nowMs - beganMs), nowMs);
     if (end !== null) {
-      this.#held.delete(row.sequence);
+      this.#holds.forget(row.sequence);
       this.#end(row, end, nowMs);
       pace.finished(1, nowMs);
     }
@@ -144,15 +136,6 @@ export class Dispatcher {
       world.checks.ended(row.sequence, state);
       world.ended(row);
     });
-  }
-
-  /** How long a command waits by itself that others do not have to wait for; null: all wait. */
-  #ownHoldMs(sequence: number, toldMs: number | null, nowMs: number): number | null {
-    const before = this.#held.get(sequence);
-    const times = (before?.times ?? 0) + 1;
-    this.#held.set(sequence, { atMs: nowMs, times });
-    if (before === undefined || !this.#life.line.hasAnsweredSince(before.atMs)) return null;
-    return Math.max(Math.min(toldMs ?? 0, HOLD_MS_MAX), backoffCeilingMs(times, this.#life.world.spec.backoff));
   }
 
   /** How the verdict ends the command; null when it waits for another attempt, which is then written. */

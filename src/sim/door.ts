@@ -2,7 +2,6 @@ import { type EngineHealth, fullForMs } from "../core/depth-gate.ts";
 import type { OverloadCode } from "../core/problem.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
-import { aheadWithHold, retryAfterSeconds, toldAtEdge } from "./estimates.ts";
 import { claimKey, releaseKey, useKey } from "./keys.ts";
 import type { Life } from "./life.ts";
 import { type Refusal, refusing } from "./refusing.ts";
@@ -109,13 +108,7 @@ export class Door {
     const ahead = full === null || full.code === "write_limit" ? this.#life.waiting : full.ahead;
     for (const asker of wanting) {
       this.#life.queue.wants(asker, nowMs);
-      this.#life.returnTimes.toldElsewhere(
-        asker,
-        asker.refused,
-        aheadWithHold(this.#life, ahead, nowMs),
-        this.#life.speed(nowMs),
-        nowMs,
-      );
+      this.#life.estimates.toldElsewhere(asker, asker.refused, ahead, nowMs);
     }
   }
 
@@ -187,7 +180,7 @@ export class Door {
     outbox.booked(() => world.checks.took(sequence, `c${sequence}`, key));
     this.#accepted();
     const health = this.#health(nowMs);
-    const lastTold = this.#life.returnTimes.lastTold(tenant, nowMs);
+    const lastTold = this.#life.estimates.lastToldSeconds(tenant, nowMs);
     outbox.send(() => answer({ kind: "accepted", sequence, health, lastTold }));
   }
 
@@ -232,13 +225,13 @@ export class Door {
       return Math.max(1, Math.ceil(full.waitMs / 1000));
     }
     const ahead = full?.code === code && "ahead" in full ? full.ahead : this.#life.waiting;
-    return retryAfterSeconds(this.#life, submission, ahead, nowMs);
+    return this.#life.estimates.retryAfterSeconds(submission, ahead, nowMs, this.#life.world.random());
   }
 
   #health(nowMs: number): EngineHealth {
     const full = refusing(this.#life, nowMs);
     if (full === null || full.code === "write_limit" || this.#defers(full.code)) return HEALTHY;
     const lastsMs = fullForMs(this.#life.places, this.#life.pace.perSecond(nowMs));
-    return { refusing: full.code, lastsMs, ...toldAtEdge(this.#life, full.ahead, nowMs) };
+    return { refusing: full.code, lastsMs, ...this.#life.estimates.forEdge(full.ahead, nowMs) };
   }
 }

@@ -1,14 +1,15 @@
 import { backfillRoom } from "../core/backfill.ts";
 import { Deadlines } from "../core/deadlines.ts";
+import { type LineState, UpstreamLine } from "../core/delivery/line.ts";
 import { Retries } from "../core/delivery/retries.ts";
+import { Estimates } from "../core/estimates.ts";
 import { FlowControl } from "../core/flow-control/flow-control.ts";
 import type { ClaimedKey, UsedKey } from "../core/idempotency.ts";
-import { Pace, type Speed } from "../core/pace.ts";
+import { Pace } from "../core/pace.ts";
 import { CommandQueue, type QueueEntry } from "../core/queue.ts";
 import { ReturnTimes } from "../core/return-times.ts";
 import type { Backend } from "./backend.ts";
 import type { EngineChecks } from "./engine-checks.ts";
-import { Line } from "./line.ts";
 import type { Loop } from "./loop.ts";
 import type { EngineDisk, Row } from "./rows.ts";
 import type { Sabotage } from "./sabotage.ts";
@@ -39,6 +40,9 @@ export interface Outbox {
   later(ms: number, act: () => void): void;
 }
 
+/** There is one. */
+const BACKEND = "backend";
+
 /**
  * One life of the engine's object: what it keeps in memory, made from what is on disk and from nothing else, as
  * `durable/engine-parts.ts` does.
@@ -62,8 +66,8 @@ export class Life {
   readonly claims = new Map<string, ClaimedKey>();
   /** Of a gateway that is broken on purpose. */
   readonly usedInMemory = new Map<string, UsedKey<number>>();
-  readonly returnTimes = new ReturnTimes();
-  readonly line: Line;
+  readonly line: UpstreamLine;
+  readonly estimates: Estimates;
 
   constructor(world: EngineWorld, disk: EngineDisk, outbox: Outbox) {
     const nowMs = world.clock();
@@ -74,7 +78,10 @@ export class Life {
     this.queue = new CommandQueue(bounds, () => this.retries.ordinary);
     this.pace = new Pace(nowMs);
     this.flow = new FlowControl(world.spec.flow, nowMs, world.random());
-    this.line = new Line(disk, world.spec, nowMs);
+    const { quota, breakerFailures: failuresMax, backoff, retryAfter } = world.spec;
+    const save = (line: LineState) => disk.save({ line });
+    this.line = new UpstreamLine(disk.saved.line, { url: BACKEND, quota, failuresMax, backoff }, { save }, nowMs);
+    this.estimates = new Estimates(retryAfter, this.pace, this.line, new ReturnTimes(), () => false);
     for (const row of disk.rows.values()) this.#recover(row, nowMs);
   }
 
@@ -103,10 +110,6 @@ export class Life {
 
   get places(): number {
     return Math.min(this.queue.bounds.count, this.flow.limit ?? Number.POSITIVE_INFINITY);
-  }
-
-  speed(nowMs: number): Speed {
-    return { perSecond: this.pace.perSecond(nowMs), quota: this.line.quotaLevel(nowMs) };
   }
 
   expect({ sequence, deadlineAtMs }: Pick<QueueEntry, "sequence" | "deadlineAtMs">): void {

@@ -1,6 +1,5 @@
-import type { Bucket } from "../core/bucket.ts";
 import { type CommandState, END_STATES, type EndCounts, type EndState, NO_ENDS } from "../core/command.ts";
-import { type Circuit, CLOSED } from "../core/delivery/circuit.ts";
+import type { LineState } from "../core/delivery/line.ts";
 import type { UsedKey } from "../core/idempotency.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import { Disk, Table } from "./disk.ts";
@@ -26,11 +25,10 @@ export interface Saved {
   readonly nextSequence: number;
   readonly accepted: number;
   readonly ends: EndCounts;
-  readonly circuit: Circuit;
-  readonly quota: Bucket | undefined;
+  readonly line: LineState | null;
 }
 
-const FIRST: Saved = { nextSequence: 1, accepted: 0, ends: NO_ENDS, circuit: CLOSED, quota: undefined };
+const FIRST: Saved = { nextSequence: 1, accepted: 0, ends: NO_ENDS, line: null };
 
 export class EngineDisk extends Disk {
   readonly rows = new Table<number, Row>(this);

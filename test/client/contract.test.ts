@@ -1,10 +1,9 @@
 import type { z } from "@hono/zod-openapi";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import type { Command, EndedCommand, Intents, QueueStatus } from "../../src/client/index.ts";
+import type { Command, EndedCommand, Intents } from "../../src/client/index.ts";
 import type { CommandView } from "../../src/core/command.ts";
 import type { Intent } from "../../src/core/intents.ts";
 import { INTENTS } from "../../src/core/intents.ts";
-import type { EngineStatus } from "../../src/durable/engine-status.ts";
 import type { payloadSchemas } from "../../src/executor/embedded/payloads.ts";
 
 // The client's types against the server's: what drifts apart does not compile. Nothing runs here but the last test.
@@ -27,10 +26,6 @@ describe("types", () => {
 
   test("each payload is one that the server takes", () => {
     expectTypeOf<Fits[Intent]>().toEqualTypeOf<true>();
-  });
-
-  test("the engine shows all that the client reads of the queue", () => {
-    expectTypeOf<EngineStatus>().toExtend<QueueStatus>();
   });
 
   test("every state of a command is a variant", () => {

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { EngineStatus } from "../../src/durable/engine-status.ts";
+import type { QueueStatus } from "../../src/core/queue-status.ts";
 import type { Submitted } from "../../src/durable/submission.ts";
 import { settled } from "../support/event-loop.ts";
 import {
@@ -29,7 +29,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function addsUp({ counters, inFlight }: EngineStatus): boolean {
+function addsUp({ counters, inFlight }: QueueStatus): boolean {
   const { accepted, completed, failed, dead, cancelled, expired } = counters;
   return accepted === completed + failed + dead + cancelled + expired + inFlight;
 }

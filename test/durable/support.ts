@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { CommandView } from "../../src/core/command.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import type { QueueStatus } from "../../src/core/queue-status.ts";
 import type { CommandEngine } from "../../src/durable/command-engine.ts";
-import type { EngineStatus } from "../../src/durable/engine-status.ts";
 import type { Calls } from "../../src/durable/stubs.ts";
 import type { Submission, Submitted } from "../../src/durable/submission.ts";
 import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
@@ -77,7 +77,7 @@ export async function read(
   return await calls(engine).command(tenant, commandId, waitMs, lastToken());
 }
 
-export async function status(engine: Engine): Promise<EngineStatus> {
+export async function status(engine: Engine): Promise<QueueStatus> {
   return await calls(engine).status({});
 }
 

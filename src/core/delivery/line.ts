@@ -1,6 +1,8 @@
-import type { Config } from "../config.ts";
-import type { Backoff } from "../core/backoff.ts";
-import type { DeliveryVerdict } from "../core/delivery/answer.ts";
+import type { Backoff } from "../backoff.ts";
+import type { Bucket } from "../bucket.ts";
+import type { QuotaLevel } from "../pace.ts";
+import type { UpstreamStatus } from "../queue-status.ts";
+import type { DeliveryVerdict } from "./answer.ts";
 import {
   afterAnswer,
   afterFailure,
@@ -10,46 +12,60 @@ import {
   isWaiting,
   mayBegin,
   released,
-} from "../core/delivery/circuit.ts";
-import { QuotaPacer } from "../core/delivery/quota.ts";
-import type { QuotaLevel } from "../core/pace.ts";
-import type { EngineState, UpstreamState } from "./engine-state.ts";
+} from "./circuit.ts";
+import { type Quota, QuotaPacer } from "./quota.ts";
 
 /**
  * The line to the upstream: whether it may be asked now, by what it said last and by the quota that we were told of.
- * What a later life would have to find out at the upstream's cost is on disk: how long it wants to be left alone, and
- * what is used of its quota.
+ * What a later life would have to find out at the upstream's cost is given out to be saved: how long it wants to be left
+ * alone, and what is used of its quota.
  */
 
-/** What an operator sees of the upstream. */
-export interface UpstreamStatus {
-  /** It is asked freely; not at all; or by one attempt at a time until one is answered. */
-  readonly state: "delivering" | "waiting" | "probing";
-  /** When it is asked again, while it waits. */
-  readonly resumesInSeconds?: number;
+/** What is known of an upstream from one life to the next. */
+export interface LineState {
+  /** Whose state this is: another upstream knows nothing of it. */
+  readonly url: string;
+  readonly circuit: Circuit;
+  /** Charged ahead; absent: no quota. */
+  readonly quota?: Bucket;
+}
+
+export interface LineOptions {
+  readonly url: string;
+  /** The quota that we were told of; null: none. */
+  readonly quota: Quota | null;
+  /** Failures in a row that open the circuit. */
+  readonly failuresMax: number;
+  readonly backoff: Backoff;
+}
+
+/** What a line calls. */
+export interface LineHooks {
+  /** Writes what a later life begins with. */
+  readonly save: (state: LineState) => void;
+  /** Hears when the upstream stops being asked freely, and when it is again. */
+  readonly changed?: (verdict: LineVerdict, status: UpstreamStatus) => void;
 }
 
 /** A verdict that says something of the upstream. */
-type LineVerdict = Exclude<DeliveryVerdict, { verdict: "undeliverable" }>;
+export type LineVerdict = Exclude<DeliveryVerdict, { verdict: "undeliverable" }>;
 
 export class UpstreamLine {
-  readonly #state: EngineState;
+  readonly #options: LineOptions;
+  readonly #hooks: LineHooks;
   readonly #quota: QuotaPacer | null;
-  readonly #failuresMax: number;
-  readonly #backoff: Backoff;
-  #saved: UpstreamState;
+  #saved: LineState;
   #circuit: Circuit;
-  #answeredMs = 0;
+  #answeredMs = Number.NEGATIVE_INFINITY;
 
-  constructor(state: EngineState, config: Config, backoff: Backoff, nowMs: number) {
-    this.#state = state;
-    const known = state.upstream();
-    const url = config.UPSTREAM_URL;
+  /** @param known what an earlier life saved; null: nothing */
+  constructor(known: LineState | null, options: LineOptions, hooks: LineHooks, nowMs: number) {
+    const { url, quota } = options;
+    this.#options = options;
+    this.#hooks = hooks;
     this.#saved = known?.url === url ? known : { url, circuit: CLOSED };
     this.#circuit = this.#saved.circuit;
-    this.#quota = config.quota && new QuotaPacer(config.quota, nowMs, this.#saved.quota);
-    this.#failuresMax = config.UPSTREAM_BREAKER_FAILURES;
-    this.#backoff = backoff;
+    this.#quota = quota && new QuotaPacer(quota, nowMs, this.#saved.quota);
   }
 
   /**
@@ -113,11 +129,11 @@ export class UpstreamLine {
     const { probing } = this;
     this.#circuit = this.#circuitAfter(verdict, beganMs, nowMs, random);
     this.#save();
-    if (this.probing !== probing) this.#log(verdict, nowMs);
+    if (this.probing !== probing) this.#hooks.changed?.(verdict, this.status(nowMs));
   }
 
   #circuitAfter(verdict: LineVerdict, beganMs: number, nowMs: number, random: number): Circuit {
-    const options = { failuresMax: this.#failuresMax, backoff: this.#backoff };
+    const options = this.#options;
     switch (verdict.verdict) {
       case "succeeded":
       case "failed":
@@ -131,17 +147,10 @@ export class UpstreamLine {
     }
   }
 
-  /** One line when it stops being asked freely, and one when it is again. */
-  #log(verdict: LineVerdict, nowMs: number): void {
-    const why = verdict.verdict === "again" ? verdict.error : verdict.verdict;
-    const event = this.probing ? "upstream_waits" : "upstream_back";
-    console.warn(JSON.stringify({ event, why, ...this.status(nowMs) }));
-  }
-
   #save(): void {
     const quota = this.#quota?.ahead() ?? null;
     if (quota === null && this.#circuit.notBeforeMs === this.#saved.circuit.notBeforeMs) return;
     this.#saved = { ...this.#saved, circuit: this.#circuit, ...(quota && { quota }) };
-    this.#state.saveUpstream(this.#saved);
+    this.#hooks.save(this.#saved);
   }
 }

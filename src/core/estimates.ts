@@ -1,14 +1,14 @@
-import type { EngineHealth } from "../core/depth-gate.ts";
-import type { Asker } from "../core/fair-share.ts";
+import type { UpstreamLine } from "./delivery/line.ts";
+import type { EngineHealth } from "./depth-gate.ts";
+import type { Asker } from "./fair-share.ts";
 import {
   estimatedWaitSeconds,
   type Pace,
   RETRY_AFTER_MAX_SECONDS,
   RETRY_AFTER_UNKNOWN_SECONDS,
   type Speed,
-} from "../core/pace.ts";
-import { plainRetryAfterSeconds, type RetryAfterFormula, type ReturnTimes } from "../core/return-times.ts";
-import type { UpstreamLine } from "./upstream-line.ts";
+} from "./pace.ts";
+import { plainRetryAfterSeconds, type RetryAfterFormula, type ReturnTimes } from "./return-times.ts";
 
 /** What callers are told of time, from what the engine knows: its pace, the upstream's quota, and how long that is held. */
 export class Estimates {
@@ -75,12 +75,13 @@ export class Estimates {
    * `Retry-After` for one more refused caller, in whole seconds.
    *
    * @param ahead commands that have to start before there is room for it
+   * @param random in [0, 1), for the jitter of a long wait
    */
-  retryAfterSeconds(asker: Asker, ahead: number, nowMs: number): number {
+  retryAfterSeconds(asker: Asker, ahead: number, nowMs: number, random: number): number {
     if (this.#isPaused()) return RETRY_AFTER_UNKNOWN_SECONDS;
     if (this.#formula === "plain") return plainRetryAfterSeconds(ahead, this.#pace.completedLastMinute(nowMs));
     const speed = this.speed(nowMs);
-    const told = this.#returnTimes.tell(asker, this.#aheadWithHold(ahead, nowMs), speed, nowMs, Math.random());
+    const told = this.#returnTimes.tell(asker, this.#aheadWithHold(ahead, nowMs), speed, nowMs, random);
     return speed.perSecond === null ? Math.max(told, this.#unknownSeconds(nowMs)) : told;
   }
 

@@ -1,0 +1,43 @@
+/** How an engine stands, as everybody may see it: what the object tells, the route answers, and the client reads. */
+
+/** What `GET /v1/queue` shows: of one engine object, or of all together. */
+export interface QueueStatus {
+  readonly depth: number;
+  readonly criticalDepth: number;
+  readonly running: number;
+  /** Between two attempts at an upstream. */
+  readonly retrying: number;
+  /** Saved with no work planned. */
+  readonly deferred: number;
+  readonly inFlight: number;
+  readonly bound: number;
+  readonly depthPercent: number;
+  readonly oldestWaitSeconds: number;
+  readonly completedLastMinute: number;
+  /** Null while nothing has finished in the last minute. */
+  readonly pacePerSecond: number | null;
+  readonly peakDepth: number;
+  readonly paused: boolean;
+  /** How the upstream stands, where there is one. */
+  readonly upstream?: UpstreamStatus;
+  /** What limits the commands in flight, and to how many now; null where nothing does. */
+  readonly limit: { readonly algorithm: string; readonly value: number | null };
+  /** Ends are exact over restarts; refusals count from the object's start. */
+  readonly counters: {
+    readonly accepted: number;
+    readonly completed: number;
+    readonly failed: number;
+    readonly dead: number;
+    readonly cancelled: number;
+    readonly expired: number;
+    readonly refused: Readonly<Record<string, number>>;
+  };
+}
+
+/** What an operator sees of the upstream. */
+export interface UpstreamStatus {
+  /** It is asked freely; not at all; or by one attempt at a time until one is answered. */
+  readonly state: "delivering" | "waiting" | "probing";
+  /** When it is asked again, while it waits. */
+  readonly resumesInSeconds?: number;
+}
