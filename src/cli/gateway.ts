@@ -3,12 +3,12 @@ import { mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { build } from "vite";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import { type Config, parseConfig } from "../config.ts";
 import { lockFolder } from "./folder-lock.ts";
-import { migrateLocal, seedDemoTenants } from "./local-database.ts";
+import { assertTenant, migrateLocal, seedDemoTenants } from "./local-database.ts";
 
 /**
  * The whole gateway on this machine: the Worker as wrangler.toml describes it, on workerd directly (without the
@@ -46,22 +46,47 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await assertPortFree(options.port);
   await mkdir(options.persistTo, { recursive: true });
   const release = await lockFolder(options.persistTo);
+  const shared = {
+    host: "127.0.0.1",
+    // Where wrangler keeps local state too, so that `wrangler d1 execute --local` sees the same database.
+    resourcePersistencePath: path.resolve(options.persistTo, "v3"),
+    log: new Log(LogLevel.WARN),
+    cf: false,
+  } as const;
+  const worker = { ...workerOptions, name: "headgate", bindings };
+  const [modules] = await Promise.all([
+    bundle(),
+    prepareDatabase({ ...shared, workers: [{ ...worker, ...NOTHING }] }, config),
+  ]);
   const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      host: "127.0.0.1",
-      port: options.port,
-      // Where wrangler keeps local state too, so that `wrangler d1 execute --local` sees the same database.
-      resourcePersistencePath: path.resolve(options.persistTo, "v3"),
-      log: new Log(LogLevel.WARN),
-      cf: false,
-      workers: [{ ...workerOptions, name: "headgate", bindings, modules: await bundle() }],
-    }),
+    convertV4MiniflareOptions({ ...shared, port: options.port, workers: [{ ...worker, modules }] }),
   );
   const url = await miniflare.ready;
-  const database = await miniflare.getD1Database("DB");
-  await migrateLocal(database, path.join(ROOT, "migrations"));
-  await seedDemoTenants(database, Date.now());
   return { url: url.origin, adminToken: config.ADMIN_TOKEN, config, stop: () => miniflare.dispose().then(release) };
+}
+
+/** A Worker that does nothing, on a port that nobody knows, and keeps no objects. */
+const NOTHING = {
+  modules: [{ type: "ESModule" as const, path: "nothing.js", contents: "export default {}" }],
+  durableObjects: {},
+};
+
+/**
+ * Makes the database ready before anybody can ask it: who comes as soon as the port is open must find its tenant.
+ *
+ * @throws Error with one line, when a variable names a tenant that there is not
+ */
+async function prepareDatabase(options: V4MiniflareOptions, { LOCAL_TENANT: local }: Config): Promise<void> {
+  const miniflare = new Miniflare(convertV4MiniflareOptions(options));
+  try {
+    await miniflare.ready;
+    const database = await miniflare.getD1Database("DB");
+    await migrateLocal(database, path.join(ROOT, "migrations"));
+    await seedDemoTenants(database, Date.now());
+    if (local !== "") await assertTenant(database, local);
+  } finally {
+    await miniflare.dispose();
+  }
 }
 
 /** The Worker's modules, bundled in memory. */

@@ -59,3 +59,11 @@ export async function seedDemoTenants(database: D1Database, nowMs: number): Prom
 function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
+
+/** @throws Error with one line for people, when there is no such tenant */
+export async function assertTenant(database: D1Database, id: string): Promise<void> {
+  const { results } = await database.prepare("SELECT id FROM tenants ORDER BY id LIMIT 20").all<{ id: string }>();
+  const found = await database.prepare("SELECT 1 FROM tenants WHERE id = ?").bind(id).first();
+  if (found !== null) return;
+  throw new Error(`LOCAL_TENANT: there is no tenant ${id}; known are ${results.map((row) => row.id).join(", ")}`);
+}

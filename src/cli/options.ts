@@ -161,7 +161,9 @@ export function usageText(command: string, what: string, table: OptionTable): st
     ([name, { hint, help }]) => [`--${dashed(name)} ${hint}`.trim(), help] as const,
   );
   const width = Math.max(...rows.map(([name]) => name.length));
-  return [`${command} -- [options]   ${what}`, ...rows.map(([name, help]) => `  ${name.padEnd(width)}   ${help}`)].join(
+  // What comes after the first -- is the tool's, a second one would be an argument of it.
+  const before = command.includes(" -- ") ? command : `${command} --`;
+  return [`${before} [options]   ${what}`, ...rows.map(([name, help]) => `  ${name.padEnd(width)}   ${help}`)].join(
     "\n",
   );
 }

@@ -16,11 +16,12 @@ function behind({ config }: Gateway): { where: string; command: string } {
 }
 
 function greeting(gateway: Gateway, persistTo: string): string {
-  const { url, adminToken } = gateway;
+  const { url, adminToken, config } = gateway;
+  const local = config.LOCAL_TENANT === "" ? "" : `\nRequests to /v2 without a credential are ${config.LOCAL_TENANT}'s`;
   const { where, command } = behind(gateway);
   return `
 Headgate listens on ${url}   (state in ${persistTo}; stop with Ctrl-C)
-Commands are ${where}
+Commands are ${where}${local}
 
   demo tenant      key               limit
   demo-free        hg_dev_free       50/s, burst 100

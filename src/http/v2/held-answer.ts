@@ -8,7 +8,7 @@ import type { AppEnv } from "../app-env.ts";
  */
 
 /** How soon it is noticed, in milliseconds: a job that comes in between goes to nobody until its lease runs out. */
-const BEAT_MS = 1_000;
+const BEAT_MS = 300;
 /** What a worker's poll is answered when there is nothing to tell. */
 export const NO_JOBS = JSON.stringify({ jobs: [] });
 const BLANK = new TextEncoder().encode(" ");
