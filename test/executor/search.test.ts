@@ -87,6 +87,18 @@ describe("process instances", () => {
     }),
   );
 
+  it("are found by patterns of any length that have their wildcard at the end", () =>
+    withEngine((engine) => {
+      filled(engine);
+      const id = `a*\\é[b]?${"x".repeat(60)}`;
+      const pattern = `a\\*\\\\é[b]\\?${"x".repeat(60)}`;
+      engine.ok("acme", "PROCESS_INSTANCE:CREATE", { processId: "p", businessId: id });
+      const like = ($like: string) => businessIds(engine, { businessId: { $like } });
+      expect([like(pattern), like(`${pattern}*`), like(`${pattern.slice(0, -5)}**`)]).toEqual([[id], [id], [id]]);
+      expect([like(`${pattern}x`), like(`x${pattern}*`), like(pattern.slice(0, -5))]).toEqual([[], [], []]);
+      expect(like(`${pattern.slice(0, 20)}*x`)).toEqual([id]);
+    }));
+
   it.each<[string, JsonObject]>([
     ["another field", { color: "red" }],
     ["a field of objects", { constructor: "x" }],
@@ -96,6 +108,9 @@ describe("process instances", () => {
     ["no time", { startDate: "yesterday" }],
     ["another comparison", { state: { $near: "ACTIVE" } }],
     ["a list that is none", { state: { $in: "ACTIVE" } }],
+    ["a pattern that is too long", { businessId: { $like: `*${"x".repeat(50)}` } }],
+    ["a pattern that is too long in bytes", { businessId: { $like: `*${"é".repeat(25)}` } }],
+    ["a pattern that is too long once it is escaped", { businessId: { $like: `?${"[".repeat(17)}` } }],
     ["alternatives within alternatives", { $or: [{ $or: [] }] }],
     ["too much", { $or: Array(51).fill({ state: "ACTIVE" }) }],
   ])("filtered by %s are a fault", (_label, filter) =>

@@ -32,6 +32,8 @@ export interface Fault {
 const CONDITIONS_MAX = 50;
 /** Values of one list. */
 const VALUES_MAX = 1000;
+/** The database takes no longer pattern. */
+const GLOB_BYTES_MAX = 50;
 const PAGE_LIMIT_DEFAULT = 100;
 /** Items are small, and none holds variables. */
 const PAGE_LIMIT_MAX = 1000;
@@ -99,7 +101,7 @@ function condition(name: string, field: Field, operator: string, value: Json, ke
     }
     case "$like":
       if (typeof value !== "string" || field.kind !== "text") return wrong;
-      return { sql: `(${field.sql}) GLOB ?`, bindings: [globOf(value)] };
+      return likeCondition(name, field, value);
     default: {
       if (operator === "$eq" && value === null) return { sql: `(${field.sql}) IS NULL`, bindings: [] };
       const comparison = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
@@ -132,11 +134,25 @@ function boundValue(kind: FieldKind, value: Json, keys: KeySource): string | num
 }
 
 /** `*` and `?` stand for any characters and for one, unless a backslash goes before; brackets stand for themselves. */
-function globOf(pattern: string): string {
-  return pattern.replace(/\\([\s\S])|\[/g, (_all, escaped?: string) => {
+function likeCondition(name: string, field: Field, pattern: string): Fragment | Fault {
+  const glob = pattern.replace(/\\([\s\S])|\[/g, (_all, escaped?: string) => {
     if (escaped === undefined) return "[[]";
     return escaped === "]" ? "]" : `[${escaped}]`;
   });
+  if (new TextEncoder().encode(glob).byteLength <= GLOB_BYTES_MAX) {
+    return { sql: `(${field.sql}) GLOB ?`, bindings: [glob] };
+  }
+  // Plain text, and plain text with anything after it, are found without a pattern, however long they are.
+  const [, plain, rest] = /^((?:\\[\s\S]|[^*?\\])*)(\**)$/.exec(pattern) ?? [];
+  if (plain === undefined) {
+    return {
+      fault: `The filter ${name} has a pattern of more than ${GLOB_BYTES_MAX} bytes, and not only a * at its end.`,
+    };
+  }
+  const text = plain.replace(/\\([\s\S])/g, "$1");
+  return rest === ""
+    ? { sql: `(${field.sql}) = ?`, bindings: [text] }
+    : { sql: `instr(${field.sql}, ?) = 1`, bindings: [text] };
 }
 
 function joined(parts: readonly Fragment[], by: string, none: string): Fragment {
