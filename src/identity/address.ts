@@ -9,7 +9,8 @@ const UNKNOWN_ADDRESS = "unknown";
 
 /** Where a request comes from, as the key of a limit. */
 export function addressOf(headers: Headers): string {
-  // Set by Cloudflare (and by the runtime on one machine); what a caller sends under this name does not get here.
+  // Cloudflare sets it, whatever a caller sends under this name. On one machine the runtime sets it only where the
+  // caller has not: there a caller can name any address, and LOCAL_TENANT asks for more than that (local.ts).
   return addressKey(headers.get("CF-Connecting-IP") ?? "") ?? UNKNOWN_ADDRESS;
 }
 

@@ -8,6 +8,7 @@ import { type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
 import { type Credential, parseCredential } from "./credentials.ts";
 import { type Asking, type Known, type Lookup, lookUpKey, lookUpTenant } from "./directory.ts";
 import { takesTokens, verifyToken } from "./jwt.ts";
+import { isOfThisMachine } from "./local.ts";
 
 /** Credential → caller. The one door of identity: what follows for a caller without one is left to the middleware. */
 
@@ -38,9 +39,9 @@ export async function resolve(config: Config, asking: Asking, headers: Headers):
  * Who a request without a credential is, where a deployment lets this machine itself go without: the tenant that it
  * names; null anywhere else.
  */
-export async function resolveLocal(config: Config, asking: Asking, headers: Headers): Promise<Resolution | null> {
-  const address = addressOf(headers);
-  if (config.LOCAL_TENANT === "" || !isLoopback(address)) return null;
+export async function resolveLocal(config: Config, asking: Asking, request: Request): Promise<Resolution | null> {
+  const address = addressOf(request.headers);
+  if (config.LOCAL_TENANT === "" || !isLoopback(address) || !isOfThisMachine(request)) return null;
   return resolveTenant(asking, config.LOCAL_TENANT, null, address);
 }
 

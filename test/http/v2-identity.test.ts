@@ -1,4 +1,8 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { createApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
 import { forget } from "../../src/identity/directory.ts";
 import { type Answer, appOf, bearer, tenantWithKey } from "./admin-support.ts";
 
@@ -140,7 +144,7 @@ describe("the tenant in the path", () => {
 });
 
 describe("a request without a credential", () => {
-  const local = appOf({ LOCAL_TENANT: "here" });
+  const local = localApp();
 
   test("is refused unless the deployment names a tenant for it", async () => {
     expect(await topology({})).toMatchObject({ status: 401, body: { title: "UNAUTHORIZED" } });
@@ -159,6 +163,43 @@ describe("a request without a credential", () => {
     expect((await topology(wrong, "/v2/topology", local)).status).toBe(401);
   });
 });
+
+describe("a page in a browser on this machine", () => {
+  const from = (base: string, headers: Record<string, string> = {}) =>
+    localApp(base)("GET", "/v2/topology", { headers: { "CF-Connecting-IP": "127.0.0.1", ...headers } });
+
+  test.each(["http://localhost:8787", "http://127.0.0.1", "http://127.8.9.1:1", "http://[::1]:8787"])(
+    "%s is this machine's own name",
+    async (base) => {
+      expect((await from(base)).status).toBe(200);
+      expect((await from(base, { Origin: "http://localhost:3000", "Sec-Fetch-Site": "same-site" })).status).toBe(200);
+    },
+  );
+
+  test.each(["http://evil.com", "http://127.0.0.1.evil.com:8787", "http://localhost.evil.com", "http://10.0.0.1"])(
+    "%s is a name of somebody else, wherever it leads",
+    async (base) => {
+      expect((await from(base)).status).toBe(401);
+      expect((await from("http://localhost:8787", { Origin: base })).status).toBe(401);
+    },
+  );
+
+  test("is not taken for a program, if it is a page of somebody else", async () => {
+    expect((await from("http://localhost:8787", { Origin: "null" })).status).toBe(401);
+    expect((await from("http://localhost:8787", { "Sec-Fetch-Site": "cross-site" })).status).toBe(401);
+  });
+});
+
+/** An app that lets programs on this machine go without a credential, asked under a name of the test's own. */
+function localApp(base = "http://127.0.0.1:8787"): typeof ask {
+  const app = createApp(parseConfig({ LOCAL_TENANT: "here" }));
+  return async (method, path, { headers = {} } = {}) => {
+    const context = createExecutionContext();
+    const response = await app.fetch(new Request(base + path, { method, headers }), env, context);
+    await waitOnExecutionContext(context);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+}
 
 describe("a bad variable", () => {
   test("stops the start, and a secret is not said", () => {

@@ -23,7 +23,7 @@ export function authenticate(config: Config, { local }: Options): MiddlewareHand
     const { headers } = c.req.raw;
     let resolution: Resolution = await resolve(config, asking, headers);
     if (resolution.kind === "anonymous" && local) {
-      resolution = (await resolveLocal(config, asking, headers)) ?? resolution;
+      resolution = (await resolveLocal(config, asking, c.req.raw)) ?? resolution;
     }
     switch (resolution.kind) {
       case "caller":
