@@ -5,7 +5,7 @@ import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { AnyProblem } from "../../core/problem.ts";
 import type { InstanceView } from "../../durable/engine-reads.ts";
-import { awaitInstance } from "../../durable/engines.ts";
+import { awaitInstance, searchEngine } from "../../durable/engines.ts";
 import { ObjectUnreachable } from "../../durable/stubs.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
@@ -32,6 +32,8 @@ const AWAIT_MS = 10_000;
 const AWAIT_MS_MAX = 600_000;
 /** A wait that breaks off because the engine restarts is taken up again, so often. */
 const AWAITS_MAX = 3;
+/** As much of an incident as is told, in characters: its message may be a stack trace. */
+const INCIDENT_LENGTH_MAX = 500;
 /** The newest version, as clients say it. */
 const NEWEST = -1;
 
@@ -111,8 +113,8 @@ async function awaited(
   const waitMs = requestTimeout === 0 ? AWAIT_MS : Math.max(0, Math.min(AWAIT_MS_MAX, requestTimeout));
   const instance = await endOfInstance(c, config, key, Date.now() + waitMs);
   if (instance?.state !== "COMPLETED") {
-    const terminated = instance?.state === "TERMINATED";
-    return problem(c, terminated ? wasTerminated(key) : stillRuns(key));
+    if (instance?.state === "TERMINATED") return problem(c, wasTerminated(key));
+    return problem(c, stillRuns(key, instance === null ? "" : await incidentOf(c, config, key)));
   }
   if (fetchVariables === undefined || fetchVariables.length === 0) return instance.variables;
   const wanted = new Set(fetchVariables);
@@ -142,8 +144,28 @@ function wasTerminated(key: string): AnyProblem {
   return { code: "conflict", detail: `Process instance ${key} was terminated before it completed.` };
 }
 
-function stillRuns(key: string): AnyProblem {
-  return { code: "deadline_exceeded", detail: `Process instance ${key} is there and has not completed in time.` };
+function stillRuns(key: string, because: string): AnyProblem {
+  const detail = `Process instance ${key} is there and has not completed in time.${because}`;
+  return { code: "deadline_exceeded", detail };
+}
+
+/** What an instance waits for that goes on by itself no more, as a sentence; empty where there is no such thing. */
+async function incidentOf(c: Context<AppEnv>, config: Config, key: string): Promise<string> {
+  const query = { filter: { processInstanceKey: key }, sort: [], page: { limit: 1 } };
+  try {
+    const found = await searchEngine(c.env, config, callerKey(c.var.caller), "incidents", query);
+    const [incident] = "fault" in found ? [] : found.items;
+    if (incident === undefined) return "";
+    const { incidentKey, errorType, elementId, errorMessage } = incident;
+    return ` Incident ${incidentKey} (${errorType}) is open at ${elementId}: ${errorMessage}`.slice(
+      0,
+      INCIDENT_LENGTH_MAX,
+    );
+  } catch (error) {
+    // The answer is as true without it.
+    console.warn(JSON.stringify({ event: "incident_unread", requestId: c.var.requestId, error: String(error) }));
+    return "";
+  }
 }
 
 function shown(created: JsonObject, variables: JsonObject) {
