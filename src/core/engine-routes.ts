@@ -83,6 +83,36 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
   );
 }
 
+/**
+ * Whether every server reads a path of the surface as the same segments. A server behind us may decode a segment, even
+ * twice, and may cut off what follows a semicolon: none of that may lead out of the surface, where our credential would
+ * open what is not for our callers.
+ *
+ * @param path as it came, percent-encoded, without a query
+ */
+export function isPlainPath(path: string): boolean {
+  const [first, surface, ...segments] = path.split("/");
+  return first === "" && surface === "v2" && segments.length > 0 && segments.every(isPlainSegment);
+}
+
+function isPlainSegment(segment: string): boolean {
+  for (let text = segment; ; ) {
+    if (/[/\\\p{Cc}]/u.test(text) || /^\.{0,2}(;|$)/.test(text)) return false;
+    const decoded = decodedOnce(text);
+    if (decoded === text) return true;
+    text = decoded;
+  }
+}
+
+/** What cannot be decoded stands for itself. */
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Whether a request that no row names only reads, by the custom of this surface. */
 export function readsByCustom(method: string, path: string): boolean {
   return method === "GET" || (method === "POST" && /\/(search|statistics)$/.test(path));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config.ts";
 import { judgeWhole } from "../../src/core/delivery/answer.ts";
-import { ENGINE_ROUTES, readsByCustom, routeFor } from "../../src/core/engine-routes.ts";
+import { ENGINE_ROUTES, isPlainPath, readsByCustom, routeFor } from "../../src/core/engine-routes.ts";
 import { INTENTS, intentTable, isCritical } from "../../src/core/intents.ts";
 
 const ROUTES = Object.values(ENGINE_ROUTES);
@@ -33,6 +33,37 @@ describe("the table of the engine's surface", () => {
     expect(readsByCustom("POST", "/v2/user-tasks/search")).toBe(true);
     expect(readsByCustom("POST", "/v2/user-tasks/5/completion")).toBe(false);
     expect(readsByCustom("DELETE", "/v2/resources/5/search")).toBe(false);
+  });
+});
+
+describe("a path that every server reads as the same segments", () => {
+  test.each(["/v2/topology", "/v2/jobs/12/completion", "/v2/a%20b/100%25", "/v2/...", "/v2/a;b", "/v2/.well-known"])(
+    "%s",
+    (path) => {
+      expect(isPlainPath(path)).toBe(true);
+    },
+  );
+
+  test.each([
+    "/v2/..%2factuator",
+    "/v2/jobs/..%2f..%2fadmin/completion",
+    "/v2/a%5cb",
+    "/v2//evil.com/x",
+    "/v2/topology/",
+    "/v2/",
+    "/v2/%00",
+    "/v2/a%0d%0ab",
+    "/v2/a%7f",
+    "/v2/%2e%2e",
+    "/v2/%252e%252e%252factuator",
+    "/v2/..;/actuator",
+    "/v2/;x/actuator",
+    "/v2/..%3bx/actuator",
+    "/%762/topology",
+    "/actuator",
+    "//v2/topology",
+  ])("%s is none", (path) => {
+    expect(isPlainPath(path)).toBe(false);
   });
 });
 

@@ -1,5 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { HELD_PER_TENANT_MAX } from "../../src/http/v2/held-places.ts";
 import { settled } from "../support/event-loop.ts";
 import { call, engineStub, newTenant } from "../support/http.ts";
 import { newBackend, takes } from "./support.ts";
@@ -16,6 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -138,11 +140,106 @@ describe("past the queue go", () => {
     newBackend(() => {
       throw new Error("refused");
     });
-    const answer = await send("GET", "/v2/topology");
-    expect(answer).toMatchObject({ status: 503, body: { title: "RESOURCE_EXHAUSTED" } });
-    expect(answer.headers.get("Retry-After")).toBe("5");
+    const poll = { type: "t", timeout: 1, maxJobsToActivate: 1 };
+    for (const answer of [await send("GET", "/v2/topology"), await send("POST", "/v2/jobs/activation", poll)]) {
+      expect(answer).toMatchObject({ status: 503, body: { title: "RESOURCE_EXHAUSTED" } });
+      expect(answer.headers.get("Retry-After")).toBe("5");
+    }
   });
 });
+
+const AWAITED = { processDefinitionId: "p", awaitCompletion: true };
+
+describe("an awaited instance", () => {
+  beforeEach(() => {
+    vi.spyOn(console, "warn").mockReturnValue();
+  });
+
+  test.each<[string, () => Response]>([
+    [
+      "the cluster does not answer",
+      () => {
+        throw new Error("cut");
+      },
+    ],
+    ["its answer breaks off", () => new Response(brokenOff(), { status: 200 })],
+  ])("of which nobody knows because %s is no refusal to make it again", async (_label, answer) => {
+    const backend = newBackend(answer);
+    expect(await send("POST", "/v2/process-instances", AWAITED)).toMatchObject({
+      status: 504,
+      body: { title: "DEADLINE_EXCEEDED" },
+    });
+    expect(backend.deliveries).toHaveLength(1);
+  });
+
+  test("comes with its whole answer, also one that is too long to be kept", async () => {
+    const long = { variables: { text: "x".repeat(2_000_000) } };
+    newBackend(() => Response.json(long));
+    expect(await send("POST", "/v2/process-instances", AWAITED)).toMatchObject({ status: 200, body: long });
+  });
+
+  test("is held no longer than its caller waits, whether or not that one has gone", async () => {
+    const waits: number[] = [];
+    vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+      waits.push(ms);
+      return new AbortController().signal;
+    });
+    newBackend(() => Response.json({}));
+    for (const requestTimeout of [5_000, "5000", 0, undefined, -1, 10_000_000]) {
+      await send("POST", "/v2/process-instances", { ...AWAITED, requestTimeout });
+    }
+    expect(waits).toEqual([15_000, 15_000, 70_000, 70_000, 70_000, 600_000]);
+  });
+
+  test("takes one of its tenant's places, which are not all there are, and gives it back", async () => {
+    const over = Promise.withResolvers<void>();
+    const backend = newBackend(() => over.promise.then(() => Response.json({})));
+    const many = Array.from({ length: HELD_PER_TENANT_MAX }, () => send("POST", "/v2/process-instances", AWAITED));
+    await vi.waitFor(() => expect(backend.deliveries).toHaveLength(HELD_PER_TENANT_MAX), 10_000);
+    expect(await send("POST", "/v2/process-instances", AWAITED)).toMatchObject({
+      status: 429,
+      body: { title: "RESOURCE_EXHAUSTED", "violated-policies": ["held-calls"] },
+    });
+    many.push(call("POST", "/v2/process-instances", await newTenant("another"), AWAITED));
+    over.resolve();
+    for (const { status } of await Promise.all(many)) expect(status).toBe(200);
+    expect((await send("POST", "/v2/process-instances", AWAITED)).status).toBe(200);
+  });
+});
+
+test.each(["/v2/..%2factuator", "/v2/jobs/..%2f..%2fadmin/completion", "/v2//evil.com/x", "/v2/%00", "/%762/topology"])(
+  "%s does not reach the cluster",
+  async (path) => {
+    const backend = newBackend();
+    for (const method of ["GET", "POST"]) {
+      expect(await send(method, path, method === "GET" ? undefined : {})).toMatchObject({ status: 400 });
+    }
+    expect((await send("GET", `/t/shop${path}`)).status).toBeGreaterThanOrEqual(400);
+    expect(backend.deliveries).toEqual([]);
+  },
+);
+
+test.each([
+  ["7", "7"],
+  ["3600", "30"],
+  ["Fri, 31 Dec 2100 23:59:59 GMT", "30"],
+  ["soon", null],
+])("a Retry-After of %s is handed on as %s", async (said, told) => {
+  newBackend(() => Response.json({}, { status: 503, headers: { "Retry-After": said } }));
+  expect((await send("GET", "/v2/topology")).headers.get("Retry-After")).toBe(told);
+});
+
+/** The start of an answer whose connection then breaks. */
+function brokenOff(): ReadableStream<Uint8Array> {
+  let begun = false;
+  return new ReadableStream({
+    pull(controller) {
+      if (begun) controller.error(new Error("cut"));
+      else controller.enqueue(new TextEncoder().encode('{"processInstanceKey":'));
+      begun = true;
+    },
+  });
+}
 
 /** As {@link send}, for an answer that may be no JSON. */
 async function callText(path: string, body: unknown): Promise<{ status: number; text: string }> {

@@ -1,8 +1,15 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import type { CommandView } from "../../core/command.ts";
-import { type CommandRoute, type EngineRoute, READ_COST, readsByCustom, routeFor } from "../../core/engine-routes.ts";
-import type { JsonObject } from "../../core/json.ts";
+import {
+  type CommandRoute,
+  type EngineRoute,
+  isPlainPath,
+  READ_COST,
+  readsByCustom,
+  routeFor,
+} from "../../core/engine-routes.ts";
+import { isJsonObject } from "../../core/json.ts";
 import type { AnyProblem } from "../../core/problem.ts";
 import { wholeHeaders, wholePayload } from "../../executor/upstream/whole.ts";
 import type { AppEnv } from "../app-env.ts";
@@ -28,6 +35,7 @@ export function registerForward(api: Api, config: Config): void {
 async function forward(c: Context<AppEnv>, api: Api, config: Config): Promise<Response> {
   const { pathname, search } = new URL(c.req.url);
   const at = pathname.replace(/^\/t\/[^/]+/, "");
+  if (!isPlainPath(at)) return problem(c, NOT_PLAIN);
   const { method } = c.req;
   const route = routeFor(config.V2_ROUTES.routes, method, at);
   if (route === null && !readsByCustom(method, at)) return problem(c, notInTable(method, at));
@@ -38,13 +46,17 @@ async function forward(c: Context<AppEnv>, api: Api, config: Config): Promise<Re
     const limited = await refuseOverLimit(c, config, { cost: route?.cost ?? READ_COST, critical: false });
     return limited instanceof Response ? limited : await forwardRead(c, config, path, body.value);
   }
+  const straight = { path, body: body.value, again: route.repeatable, gone: c.req.raw.signal, waitMs: HELD_MS_MAX };
   if (route.intent === "JOB:ACTIVATE") {
-    // A job of the cluster's must go to nobody who has gone.
-    return await heldAnswer(c, NO_JOBS, (gone) => forwardHeld(c, config, route, path, body.value, gone));
+    // A job of the cluster's must go to nobody who has gone. A poll that came to nothing is simply asked again.
+    return await heldAnswer(c, NO_JOBS, (gone) => forwardHeld(c, config, route, { ...straight, gone, again: true }));
   }
-  if (route.held || awaitsResult(route, body.value)) {
-    return await forwardHeld(c, config, route, path, body.value, c.req.raw.signal);
+  const awaitedMs = awaitedFor(route, body.value);
+  if (awaitedMs !== null) {
+    const waitMs = Math.min(HELD_MS_MAX, awaitedMs + config.UPSTREAM_TIMEOUT_MS);
+    return await forwardHeld(c, config, route, { ...straight, waitMs });
   }
+  if (route.held) return await forwardHeld(c, config, route, straight);
   return await forwardCommand(c, config, route, path, body.value);
 }
 
@@ -78,6 +90,8 @@ function asAnswered(c: Context<AppEnv>, command: CommandView): Response {
   });
 }
 
+/** The longest that the cluster may hold something open. */
+const HELD_MS_MAX = 600_000;
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -89,14 +103,21 @@ function nothingKept({ commandId, error }: CommandView): AnyProblem {
   };
 }
 
-/** An instance that is awaited would keep its place in the queue from the very commands that end it. */
-function awaitsResult(route: EngineRoute, body: string): boolean {
-  if (route.intent !== "PROCESS_INSTANCE:CREATE") return false;
+/**
+ * How long an instance is awaited, in milliseconds; null: the request awaits none. One that is awaited would keep its
+ * place in the queue from the very commands that end it. That its caller has gone shows only if the connection is
+ * reset (blanks, as for polls, would say a status too early), so it is held no longer than the caller says it waits.
+ */
+function awaitedFor(route: EngineRoute, body: string): number | null {
+  if (route.intent !== "PROCESS_INSTANCE:CREATE") return null;
   try {
-    const { awaitCompletion } = JSON.parse(body) as JsonObject;
-    return awaitCompletion === true;
+    const asked: unknown = JSON.parse(body);
+    if (!isJsonObject(asked) || asked.awaitCompletion !== true) return null;
+    const wanted = Number(asked.requestTimeout ?? 0);
+    // Who does not say leaves it to the cluster, which is given the time of a command.
+    return wanted > 0 ? wanted : COMMAND_WAIT_MS;
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -106,6 +127,12 @@ async function readText(request: Request, bytesMax: number): Promise<Read<string
   const text = decodeUtf8(read.value);
   return text === null ? refuse(badBody("the body is not UTF-8")) : { ok: true, value: text };
 }
+
+const NOT_PLAIN: AnyProblem = {
+  code: "invalid_request",
+  detail: "The path has a segment that is empty, or stands for more or less than one segment.",
+  errors: [{ path: "path", message: "must be segments of plain text under /v2" }],
+};
 
 function notInTable(method: string, path: string): AnyProblem {
   const detail = `${method} ${path} is no route that this deployment knows. An operator can add it to V2_ROUTES.`;
