@@ -45,6 +45,8 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
 
 /** Timers that go off between two batches of commands: neither holds up the other for long. */
 const TIMERS_PER_TURN_MAX = 64;
+/** Work of a turn, in the executor's steps: 0.2 s. Whoever has the turn then is the last of it. */
+export const TURN_STEPS_MAX = 20_000_000;
 /** A bug rarely goes away by itself, and there is no command that could be set aside. */
 const TIMER_AGAIN_MS = 60_000;
 
@@ -52,7 +54,9 @@ const TIMER_AGAIN_MS = 60_000;
 export function fireTimers(parts: RunnerParts, nowMs: number): boolean {
   const { embedded, storage, keys } = parts;
   const due = embedded.dueTimers(nowMs, TIMERS_PER_TURN_MAX);
+  const enough = embedded.stepsSpent() + TURN_STEPS_MAX;
   for (const timers of due) {
+    if (embedded.stepsSpent() > enough) return true;
     try {
       storage.transactionSync(() => embedded.fireTimers(timers, nowMs));
     } catch (error) {

@@ -2,7 +2,7 @@ import { type Bucket, charge, fullBucket, settle, weigh } from "../core/bucket.t
 import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { fireTimers, runCommand } from "./runner.ts";
+import { fireTimers, runCommand, TURN_STEPS_MAX } from "./runner.ts";
 import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
 
 /**
@@ -62,7 +62,8 @@ export class Writer implements Works {
     this.#hooks.expire(nowMs);
     let ended = 0;
     let restMs = 0;
-    for (let n = 0; n < BATCH_MAX && this.#hasWork; n++) {
+    const enough = this.#parts.embedded.stepsSpent() + TURN_STEPS_MAX;
+    for (let n = 0; n < BATCH_MAX && this.#hasWork && this.#parts.embedded.stepsSpent() <= enough; n++) {
       restMs = this.#speed?.take(nowMs) ?? 0;
       const entry = restMs > 0 ? undefined : queue.take();
       if (entry === undefined) break;

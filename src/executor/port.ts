@@ -43,6 +43,12 @@ export interface TransactionalExecutor {
    */
   sweep(nowMs: number): boolean;
 
+  /**
+   * How much has been worked out so far beyond what every command takes, in steps of about 10 ns. The clock stands still
+   * within an event, so this is how whoever calls knows that it is time to let others have their turn.
+   */
+  stepsSpent(): number;
+
   /** What has a timer due, the longest overdue first, at most so many. */
   dueTimers(nowMs: number, limit: number): readonly DueTimers[];
 

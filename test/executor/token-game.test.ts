@@ -283,6 +283,14 @@ describe("timers", () => {
     expect(game.variables.n).toBe(places.includes("b:job") ? 2 : 1);
   });
 
+  it("that lead to timers leave a second between them, however short they are", () => {
+    const loop = modelOf(start("tick"), timer("tick", "PT0S", ["tock"]), timer("tock", "PT0S", ["tick"]));
+    const game = new Game(loop, {});
+    expect(game.play({ kind: "timers-due" }, T0).places).toEqual(["tock:timer"]);
+    expect(game.play({ kind: "timers-due" }, T0 + SECOND - 1).places).toEqual(["tock:timer"]);
+    expect(game.play({ kind: "timers-due" }, T0 + SECOND).places).toEqual(["tick:timer"]);
+  });
+
   it("without a time that can be read are stuck", () => {
     expect(new Game(waiting, { pause: "soon" }).incidents).toEqual(["long EXTRACT_VALUE_ERROR"]);
   });

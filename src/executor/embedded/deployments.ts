@@ -10,6 +10,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../port.ts";
 import { compile, type Fault } from "./bpmn/compile.ts";
+import { FEEL_STEPS_MAX } from "./bpmn/feel.ts";
 import type { ProcessModel } from "./bpmn/model.ts";
 import type { Task } from "./definitions.ts";
 import { MESSAGE_LENGTH_MAX, type Payload } from "./payloads.ts";
@@ -42,8 +43,9 @@ type Resource = { readonly name: string; readonly content: string };
 
 function deployDocuments(work: Work, resources: readonly Resource[]): Outcome {
   const documents: Document[] = [];
+  const budget = { steps: FEEL_STEPS_MAX };
   for (const { name, content } of resources) {
-    const compiled = compile(content);
+    const compiled = compile(content, budget);
     if (!compiled.ok) return invalidArgument(faultsOf(name, compiled.faults));
     if (compiled.models.length === 0) return invalidArgument(`${name}: there is no process in it.`);
     for (const model of compiled.models) {

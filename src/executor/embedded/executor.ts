@@ -10,6 +10,7 @@ import { INTENTS } from "../../core/intents.ts";
 import type { KeySource } from "../../core/keys.ts";
 import type { ExecutableCommand, Outcome, TransactionalExecutor } from "../port.ts";
 import { activateJobs, nextJobMs } from "./activation.ts";
+import { feelStepsSpent } from "./bpmn/feel.ts";
 import { deploy } from "./deployments.ts";
 import { resolveIncident } from "./incidents.ts";
 import { cancelInstance, createInstance, sweepInstances } from "./instances.ts";
@@ -86,6 +87,10 @@ export class EmbeddedExecutor implements TransactionalExecutor {
 
   postponeTimers({ seq }: DueInstance, untilMs: number): void {
     postponeInstance(this.#sql, seq, untilMs);
+  }
+
+  stepsSpent(): number {
+    return feelStepsSpent();
   }
 
   nextTimerMs(): number | null {

@@ -36,6 +36,9 @@ interface Step {
   readonly resume: Resume;
 }
 
+/** The least time between two timers of an instance that nothing but time moves on, in milliseconds. */
+const TIMER_AFTER_TIMER_MS = 1_000;
+
 class Game {
   readonly #model: ProcessModel;
   readonly #supplies: Supplies;
@@ -43,6 +46,7 @@ class Game {
   readonly #effects: Effect[] = [];
   readonly #steps: Step[] = [];
   #resting: Token[];
+  #isByTimer = false;
 
   constructor(model: ProcessModel, { tokens, variables }: Position, supplies: Supplies) {
     this.#model = model;
@@ -70,6 +74,7 @@ class Game {
         }
         break;
       case "timers-due":
+        this.#isByTimer = true;
         for (const { key, at } of this.#liftDue()) this.#send(at, { kind: "leave", brought: {} }, key);
         break;
       case "timers-refused":
@@ -104,6 +109,12 @@ class Game {
     return { tokens: this.#resting, variables: this.#scope.changes, effects: this.#effects };
   }
 
+  /** A timer that another one leads to takes a moment, however short it is: a loop of them costs its tenant nothing. */
+  #withDelay(move: Move): Move {
+    if (!this.#isByTimer || move.kind !== "waits-until") return move;
+    return { ...move, dueMs: Math.max(move.dueMs, this.#supplies.nowMs + TIMER_AFTER_TIMER_MS) };
+  }
+
   #take(step: Step, element: Element): void {
     const move = this.#moveOf(step, element);
     switch (move.kind) {
@@ -132,7 +143,7 @@ class Game {
   #moveOf(step: Step, element: Element): Move {
     switch (step.resume.kind) {
       case "enter":
-        return arrival(element, step.resume.flow, this.#scope, this.#supplies.nowMs);
+        return this.#withDelay(arrival(element, step.resume.flow, this.#scope, this.#supplies.nowMs));
       case "leave":
         return departure(element, step.resume.brought, this.#scope);
       case "take":

@@ -191,7 +191,7 @@ describe("a process that cannot run is refused", () => {
     [
       "broken FEEL",
       gateway("", flow("a", "g", "e", condition("= x &gt;"))),
-      "a: the condition is not an expression: Incomplete <Comparison> at 4",
+      "a: the condition is not an expression: it breaks off at its end",
     ],
     [
       "an empty condition",
@@ -237,7 +237,7 @@ describe("a part that makes no sense is refused", () => {
     [
       "broken type",
       job(`<zeebe:taskDefinition type="=a +"/>`),
-      "x: the type of its job is not an expression: Incomplete <ArithmeticExpression> at 4",
+      "x: the type of its job is not an expression: it breaks off at its end",
     ],
     [
       "retries that are no number",
@@ -273,7 +273,7 @@ describe("a part that makes no sense is refused", () => {
     [
       "a broken source",
       mapping(`<zeebe:input source="=)" target="a"/>`),
-      'x: the source of "a" is not an expression: Unrecognized token in <Expression> at 1',
+      'x: the source of "a" is not an expression: it cannot be read from ")" on (character 1)',
     ],
     ["a timer without a time", timer(""), "x: a timer needs either a timeDuration or a timeDate"],
     [

@@ -22,6 +22,11 @@ function filled(piece: (index: number) => string): string {
   }
 }
 
+/** A process of many tasks whose jobs have this type. */
+function tasksOfType(type: string): string {
+  return processOf(Array.from({ length: 500 }, (_, i) => task(`t${i}`).replace("work", type)).join(""));
+}
+
 describe("what is not XML is refused in its own words", () => {
   test.each<[string, string, string]>([
     ["nothing", "", "not XML: there is no element (line 1)"],
@@ -150,8 +155,13 @@ describe("what is too much is refused, in a short time", () => {
     ["comments", () => processOf(filled(() => "<!---->")), "the process has no startEvent"],
     [
       "long expressions",
-      () => processOf(filled((i) => task(`t${i}`).replace("work", `=${"1+".repeat(900)}1`))),
+      () => tasksOfType(`=${"1+".repeat(450)}1`),
       "the type of its job is not an expression: there are too many and too long expressions",
+    ],
+    [
+      "broken expressions, deep in brackets",
+      () => tasksOfType(`=${"[".repeat(31)}${"1 2 ".repeat(490)}`.slice(0, 1_000)),
+      "the type of its job is not an expression: it cannot be read",
     ],
     [
       "mappings",

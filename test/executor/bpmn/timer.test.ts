@@ -78,7 +78,7 @@ describe("a date is a moment", () => {
 test("an expression that gives no text is told with its value", () => {
   expect(due("duration", "=missing")).toBe("the timer's duration is null");
   expect(due("date", "=5")).toBe("the timer's date is 5");
-  expect(due("duration", "=1 +")).toBe('"1 +" is not an expression: Incomplete <ArithmeticExpression> at 4');
+  expect(due("duration", "=1 +")).toBe('"1 +" is not an expression: it breaks off at its end');
 });
 
 test("a chain of tasks is a process from start to end, under ids that never change", () => {

@@ -34,9 +34,10 @@ const DECLARATIONS = "Collaboration,Error,Category,Message,Signal,Escalation,Dat
  * Compiles a document.
  *
  * @param xml the text of a BPMN file
+ * @param budget for its expressions, shared by the documents of a deployment
  * @returns one model for each executable process, in their order; or up to 20 faults, each with the id of its element
  */
-export function compile(xml: string): Compiled {
+export function compile(xml: string, budget: Budget = { steps: FEEL_STEPS_MAX }): Compiled {
   const scanned = scan(xml);
   if (!scanned.ok) return { ok: false, faults: [{ elementId: null, message: scanned.message }] };
   const parsed = read(scanned.text);
@@ -45,11 +46,11 @@ export function compile(xml: string): Compiled {
     for (const message of parsed.messages) faults.add(null, message);
     return { ok: false, faults: faults.all() };
   }
-  const models = compileDocument(parsed.document, faults);
+  const models = compileDocument(parsed.document, faults, budget);
   return faults.isEmpty ? { ok: true, models } : { ok: false, faults: faults.all() };
 }
 
-function compileDocument(document: BpmnDocument, faults: Faults): ProcessModel[] {
+function compileDocument(document: BpmnDocument, faults: Faults, budget: Budget): ProcessModel[] {
   const { definitions, problems } = document;
   for (const { elementId, message } of problems) faults.add(elementId, message);
   const roots = nodesOf(definitions, "rootElements");
@@ -65,7 +66,6 @@ function compileDocument(document: BpmnDocument, faults: Faults): ProcessModel[]
   else if (executable.length === 0)
     faults.add(idOf(processes[0] ?? definitions), "no process is executable (isExecutable)");
   if (isTooLarge(executable, faults)) return [];
-  const budget = { steps: FEEL_STEPS_MAX };
   return executable.flatMap((process) => compileProcess(process, document, faults, budget));
 }
 

@@ -7,10 +7,10 @@
  * Contract: parsed without any variables, so that no name of a variable changes what an expression means.
  */
 
-import { evaluate, parseExpression } from "feelin";
+import { parseExpression } from "feelin";
 
-/** Enough for a page of text. The parser's time grows with the square of it: 50 ms for this many characters. */
-export const FEEL_LENGTH_MAX = 2_000;
+/** Enough for half a page of text. The parser's time grows with the square of it: 20 ms for this many characters. */
+export const FEEL_LENGTH_MAX = 1_000;
 /** Brackets in brackets. The evaluator recurses, and errors that are deep inside cost the parser most. */
 const NESTING_MAX = 32;
 /** With names in backticks. */
@@ -24,6 +24,8 @@ export interface Shape {
   readonly factor: number;
   /** Belongs to the size: the expression's own length, and what ranges in it run over. */
   readonly ownSize: number;
+  /** Uses of dates and times, each of which takes {@link TEMPORAL_STEPS}. */
+  readonly temporal: number;
 }
 
 export type Analysed = { readonly ok: true; readonly shape: Shape } | { readonly ok: false; readonly message: string };
@@ -41,6 +43,13 @@ const LINEAR = new Set(
 );
 /** Those that compare each with each, or whose result is as large as the product of what they are given. */
 const QUADRATIC = new Set(["distinct values", "list replace", "mode", "sort", "string join", "union"]);
+/** Dates and times: read from text, written as text, taken from the clock. */
+const TEMPORAL = new Set(
+  `@,context put,date,date and time,day of week,day of year,duration,month of year,now,string,time,today,week of year,
+  years and months duration`.split(/,\s*/),
+);
+/** What one of these takes, in steps: some 120 µs. */
+export const TEMPORAL_STEPS = 12_000;
 /** A step of theirs compares values of any kind, at some ten times the cost of the others'. */
 const QUADRATIC_FACTOR = 10;
 /** They run regular expressions, whose time has no bound. */
@@ -68,9 +77,9 @@ export function analyse(feel: string): Analysed {
   }
 }
 
-/** What it takes to parse an expression, in steps of about 10 ns. */
+/** What it takes to parse an expression, in steps of about 10 ns. Errors deep in brackets are what takes longest. */
 export function parseSteps(feel: string): number {
-  return 20_000 + 500 * feel.length + feel.length ** 2;
+  return (20_000 + 500 * feel.length + feel.length ** 2) * (1 + nestingOf(feel) / 4);
 }
 
 /** At most: brackets in texts count too. */
@@ -84,27 +93,19 @@ function nestingOf(feel: string): number {
   return deepest;
 }
 
-/** The evaluator's own words for the first error of the tree. It throws while it still builds, and runs nothing. */
+/** Where the first error of the tree is. Asking the evaluator for its words would parse once more. */
 function syntaxProblem(feel: string, root: Node): string | null {
-  let isBroken = false;
+  let from: number | null = null;
   root.cursor().iterate((node) => {
-    isBroken ||= node.type.isError;
+    if (node.type.isError) from ??= node.from;
   });
-  if (!isBroken) return null;
-  try {
-    evaluate(feel, {}, DIALECT);
-  } catch (error) {
-    if (error instanceof Error) {
-      const position = "position" in error && isPosition(error.position) ? ` at ${error.position.from + 1}` : "";
-      return `${error.message.slice(0, 200)}${position}`;
-    }
-  }
-  return "not an expression";
+  if (from === null) return null;
+  const rest = feel.slice(from, from + SHOWN_LENGTH_MAX).trim();
+  return rest === "" ? "it breaks off at its end" : `it cannot be read from "${rest}" on (character ${from + 1})`;
 }
 
-function isPosition(value: unknown): value is { readonly from: number } {
-  return typeof value === "object" && value !== null && "from" in value && typeof value.from === "number";
-}
+/** Of an expression that cannot be read, to find the place. */
+const SHOWN_LENGTH_MAX = 20;
 
 function shapeOf(feel: string, root: Node): Shape {
   const facts = gather(feel, root);
@@ -117,6 +118,7 @@ function shapeOf(feel: string, root: Node): Shape {
     exponent: 1 + exponentOf(feel, root) + facts.reuses,
     factor: (facts.names.length + 1) * (facts.isQuadratic ? QUADRATIC_FACTOR : 1),
     ownSize: facts.literalSize + (facts.loops ? facts.rangeSize : 0),
+    temporal: facts.temporal,
   };
 }
 
@@ -126,6 +128,7 @@ interface Facts {
   reuses: number;
   literalSize: number;
   isQuadratic: boolean;
+  temporal: number;
   loops: boolean;
   hasOpenRange: boolean;
   rangeSize: number;
@@ -137,6 +140,7 @@ function gather(feel: string, root: Node): Facts {
     reuses: 0,
     literalSize: 0,
     isQuadratic: false,
+    temporal: 0,
     loops: false,
     hasOpenRange: false,
     rangeSize: 0,
@@ -148,7 +152,9 @@ function gather(feel: string, root: Node): Facts {
     else if (name === "ForExpression" || name === "QuantifiedExpression") facts.loops = true;
     else if (name === "FunctionDefinition") throw new Refused("functions of one's own are not supported");
     else if (name === "FunctionInvocation" || name === "DateTimeLiteral") {
-      facts.isQuadratic ||= QUADRATIC.has(checkedFunction(feel, node));
+      const called = checkedFunction(feel, node);
+      facts.isQuadratic ||= QUADRATIC.has(called);
+      if (TEMPORAL.has(called)) facts.temporal += 1;
     } else if (name === "Interval" || (name === "IterationContext" && childrenOf(node).length > 1)) {
       const size = rangeSizeOf(feel, node);
       if (size === null) facts.hasOpenRange = true;
