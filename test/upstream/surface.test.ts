@@ -188,7 +188,7 @@ describe("an awaited instance", () => {
     for (const requestTimeout of [5_000, "5000", 0, undefined, -1, 10_000_000]) {
       await send("POST", "/v2/process-instances", { ...AWAITED, requestTimeout });
     }
-    expect(waits).toEqual([15_000, 15_000, 70_000, 70_000, 70_000, 600_000]);
+    expect(waits).toEqual([10_000, 10_000, 65_000, 65_000, 65_000, 600_000]);
   });
 
   test("takes one of its tenant's places, which are not all there are, and gives it back", async () => {

@@ -53,7 +53,7 @@ async function forward(c: Context<AppEnv>, api: Api, config: Config): Promise<Re
   }
   const awaitedMs = awaitedFor(route, body.value);
   if (awaitedMs !== null) {
-    const waitMs = Math.min(HELD_MS_MAX, awaitedMs + config.UPSTREAM_TIMEOUT_MS);
+    const waitMs = Math.min(HELD_MS_MAX, awaitedMs + ON_THE_WAY_MS);
     return await forwardHeld(c, config, route, { ...straight, waitMs });
   }
   if (route.held) return await forwardHeld(c, config, route, straight);
@@ -92,6 +92,8 @@ function asAnswered(c: Context<AppEnv>, command: CommandView): Response {
 
 /** The longest that the cluster may hold something open. */
 const HELD_MS_MAX = 600_000;
+/** So long an answer may be on its way that the cluster gave at the last moment. */
+const ON_THE_WAY_MS = 5_000;
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
