@@ -11,7 +11,7 @@ let state: Awaited<ReturnType<typeof temporaryFolder>>;
 
 beforeAll(async () => {
   state = await temporaryFolder();
-  gateway = await startGatewayProcess(state.folder, ["LOCAL_TENANT:local"]);
+  gateway = await startGatewayProcess(state.folder, ["LOCAL_TENANT:demo-standard"]);
 });
 afterAll(async () => {
   await gateway.kill();

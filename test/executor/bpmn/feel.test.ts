@@ -101,7 +101,7 @@ describe("what is not an expression, or has no bound, is told when it is checked
   test.each<[string, string]>([
     ["", "it breaks off at its end"],
     ["x >", "it breaks off at its end"],
-    ["1 2", 'it cannot be read from "2" on (character 3)'],
+    ["1 2", 'it cannot be read at "2" (character 3)'],
     ["a".repeat(1_001), "longer than 1000 characters"],
     [`${"(".repeat(50)}1${")".repeat(50)}`, "nests deeper than 32"],
     ['matches(a, "(a+)+$")', 'the function "matches" is not supported: it has no bound on its time'],

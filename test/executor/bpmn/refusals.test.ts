@@ -273,7 +273,7 @@ describe("a part that makes no sense is refused", () => {
     [
       "a broken source",
       mapping(`<zeebe:input source="=)" target="a"/>`),
-      'x: the source of "a" is not an expression: it cannot be read from ")" on (character 1)',
+      'x: the source of "a" is not an expression: it cannot be read at ")" (character 1)',
     ],
     ["a timer without a time", timer(""), "x: a timer needs either a timeDuration or a timeDate"],
     [

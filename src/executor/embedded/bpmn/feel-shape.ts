@@ -101,7 +101,7 @@ function syntaxProblem(feel: string, root: Node): string | null {
   });
   if (from === null) return null;
   const rest = feel.slice(from, from + SHOWN_LENGTH_MAX).trim();
-  return rest === "" ? "it breaks off at its end" : `it cannot be read from "${rest}" on (character ${from + 1})`;
+  return rest === "" ? "it breaks off at its end" : `it cannot be read at "${rest}" (character ${from + 1})`;
 }
 
 /** Of an expression that cannot be read, to find the place. */
