@@ -29,7 +29,12 @@ function inWorkerd(name: string, include: string, vars: Record<string, string>):
       setupFiles: ["./test/support/migrate.ts"],
       // Each file loads everything anew; packages of hundreds of modules are bundled once instead.
       deps: {
-        optimizer: { ssr: { enabled: true, include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check", "feelin", "bpmn-moddle"] } },
+        optimizer: {
+          ssr: {
+            enabled: true,
+            include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check", "feelin", "bpmn-moddle"],
+          },
+        },
       },
     },
   };

@@ -35,6 +35,19 @@ describe("the load that real deployments see", () => {
     expect(broken(outageClaims(runWorld(outageWorld(OUTAGE)), OUTAGE))).toEqual([]);
   });
 
+  test("a backend that says 503 for ten minutes: no attempt is spent, and it drains as its quota allows", () => {
+    const plain = burstWorld({ ...BURST, rate: 10, seconds: 30, bound: 100, quota: "on" });
+    const trouble = { fromSeconds: 0, toSeconds: 600, kind: "busy" } as const;
+    const report = runWorld({ ...plain, backend: { ...plain.backend, troubles: [trouble] } });
+    const { accepted, ends, seconds, peakDepth } = report;
+    expect({ accepted, peakDepth }).toEqual({ accepted: 100, peakDepth: 100 });
+    expect(ends).toMatchObject({ succeeded: 100, dead: 0, failed: 0 });
+    // Fifty at once, then fifty a minute: the last of a hundred begins a minute after the backend is back, and it is all
+    // over one job, and one probe's wait, after that.
+    expect(seconds).toBeGreaterThan(600 + 60);
+    expect(seconds).toBeLessThan(600 + 60 + 2.2 + 5);
+  });
+
   test("forty tenants and an engine for a third of them", () => {
     expect(broken(fairShareClaims(runWorld(fairShareWorld(FAIR_SHARE)), FAIR_SHARE))).toEqual([]);
   });
