@@ -40,7 +40,8 @@ describe("the load that real deployments see", () => {
     const trouble = { fromSeconds: 0, toSeconds: 600, kind: "busy" } as const;
     const report = runWorld({ ...plain, backend: { ...plain.backend, troubles: [trouble] } });
     const { accepted, ends, seconds, peakDepth } = report;
-    expect({ accepted, peakDepth }).toEqual({ accepted: 100, peakDepth: 100 });
+    expect(accepted).toBe(100);
+    expect(peakDepth).toBeLessThanOrEqual(100);
     expect(ends).toMatchObject({ succeeded: 100, dead: 0, failed: 0 });
     // Fifty at once, then fifty a minute: the last of a hundred begins a minute after the backend is back, and it is all
     // over one job, and one probe's wait, after that.
