@@ -87,7 +87,7 @@ export function edgeTable(report: EdgeReport): string {
     ["checks per isolate", `${round(report.perIsolate)}/s`],
     ["price per million checks", money(dollars.perMillion)],
     [
-      "  Workers, calls, rows, duration",
+      "  Workers, calls, rows, duration (at most)",
       [dollars.workers, dollars.calls, dollars.rows, dollars.duration].map(money).join(", "),
     ],
     ["price per month at this rate", money(dollars.perMonth)],

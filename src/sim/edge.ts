@@ -32,7 +32,7 @@ export interface EdgeReport extends EdgeSpec {
   /** Of an object, per million checks. */
   readonly callsPerMillion: number;
   readonly rowsPerMillion: number;
-  /** Seconds in which objects are in memory, per million checks. */
+  /** Seconds in which objects are billed, at most, per million checks. */
   readonly objectSecondsPerMillion: number;
   /** Objects in memory at the same time. */
   readonly objectsAwake: number;
@@ -60,7 +60,10 @@ export interface EdgeReport extends EdgeSpec {
   };
 }
 
-/** Published prices in dollars, without what a plan includes (Workers and Durable Objects with SQLite, 2025). */
+/**
+ * Published prices in dollars, without what a plan includes: developers.cloudflare.com/workers/platform/pricing and
+ * /durable-objects/platform/pricing (Objects with SQLite).
+ */
 const PRICES = {
   workerPerMillion: 0.3,
   cpuPerMillionMs: 0.02,
@@ -74,6 +77,11 @@ const CPU_MS_PER_CHECK = 0.5;
 const OBJECT_GB = 0.128;
 /** As long as an idle object stays in memory. */
 const AWAKE_MS = 10_000;
+/**
+ * As long as an object is billed after a check, at most: the timer of its flush (`IDLE_FLUSH_MS`, set again once) keeps it
+ * from hibernating, and what could hibernate is free (same page).
+ */
+const BILLED_MS = 4_000;
 /** What one object takes in production, in calls a second. */
 const CALLS_MAX = 1_000;
 /** As long as an isolate uses what D1 told it (`IDENTITY_CACHE_MS`). */
@@ -107,6 +115,7 @@ interface TenantRun {
   readonly admitted: number;
   readonly rows: number;
   readonly awakeSeconds: number;
+  readonly billedSeconds: number;
 }
 
 /** @returns what the traffic costs in calls, rows and money, and how hot the hottest object is */
@@ -119,9 +128,9 @@ export function edge(spec: EdgeSpec): EdgeReport {
   const strata = strataOf(spec.tenants, rateOf, random);
   const sampled = strata.reduce((sum, { ranks }) => sum + ranks.length, 0);
   const budget = (spec.sample * MINUTE * spec.rate) / sampled;
-  const sums = { perSecond: 0, admitted: 0, rows: 0, awake: 0, run: 0 };
+  const sums = { perSecond: 0, admitted: 0, rows: 0, awake: 0, billed: 0, run: 0 };
   for (const { ranks, rate } of strata) {
-    const part = { rate: 0, admitted: 0, rows: 0, awake: 0 };
+    const part = { rate: 0, admitted: 0, rows: 0, awake: 0, billed: 0 };
     for (const rank of ranks) {
       const own = rateOf(rank);
       const done = runTenant(rank, own, Math.min(MINUTE, Math.max(SECONDS_MIN, budget / own)), random);
@@ -129,6 +138,7 @@ export function edge(spec: EdgeSpec): EdgeReport {
       part.admitted += done.admitted / done.seconds;
       part.rows += done.rows / done.seconds;
       part.awake += done.awakeSeconds / done.seconds;
+      part.billed += done.billedSeconds / done.seconds;
       sums.run += done.checks;
     }
     // The sampled ranks stand for their stratum in proportion to what it sends.
@@ -137,6 +147,7 @@ export function edge(spec: EdgeSpec): EdgeReport {
     sums.admitted += part.admitted * scale;
     sums.rows += part.rows * scale;
     sums.awake += part.awake * scale;
+    sums.billed += part.billed * scale;
   }
   const isolatesPerTenant = Math.min(spec.places, spec.homes) * spec.isolates;
   let lookups = 0;
@@ -153,7 +164,7 @@ export function edge(spec: EdgeSpec): EdgeReport {
     admittedShare: sums.admitted / sums.perSecond,
     callsPerMillion: 1e6,
     rowsPerMillion: perMillion(sums.rows),
-    objectSecondsPerMillion: perMillion(sums.awake),
+    objectSecondsPerMillion: perMillion(sums.billed),
     objectsAwake: sums.awake,
     hottestPerSecond: rateOf(1),
     tooHot,
@@ -161,7 +172,7 @@ export function edge(spec: EdgeSpec): EdgeReport {
     lookupsPerMillion: perMillion(lookups),
     lookupsPerSecond: lookups,
     overAdmitted: 0,
-    dollars: dollarsOf(perMillion(sums.rows), perMillion(sums.awake), spec.rate),
+    dollars: dollarsOf(perMillion(sums.rows), perMillion(sums.billed), spec.rate),
   };
 }
 
@@ -196,19 +207,27 @@ function runTenant(rank: number, rate: number, seconds: number, random: () => nu
   const limiter = new SimLimiter({ name: `t${rank}`, limit, weight: 1 }, { loop, clock, checks, sabotage: null });
   // Who always sends more than it may has used up its burst long before the minute that is looked at.
   if (rate > limit.perSecond) limiter.check(limit.burst, false);
-  const counted = { checks: 0, admitted: 0, awakeMs: 0, lastMs: Number.NEGATIVE_INFINITY };
+  const counted = { checks: 0, admitted: 0, awakeMs: 0, billedMs: 0, lastMs: Number.NEGATIVE_INFINITY };
   const rowsBefore = limiter.rowsWritten;
   const next = () => {
     loop.after((-1_000 * Math.log(1 - random())) / rate, () => {
       counted.checks += 1;
       if (limiter.check(1, false).outcome === "allowed") counted.admitted += 1;
-      counted.awakeMs += Math.min(AWAKE_MS, loop.nowMs - counted.lastMs);
+      const sinceMs = loop.nowMs - counted.lastMs;
+      counted.awakeMs += Math.min(AWAKE_MS, sinceMs);
+      counted.billedMs += Math.min(BILLED_MS, sinceMs);
       counted.lastMs = loop.nowMs;
       next();
     });
   };
   next();
   loop.run(seconds * 1_000, () => undefined);
-  const { checks: all, admitted, awakeMs } = counted;
-  return { seconds, checks: all, admitted, rows: limiter.rowsWritten - rowsBefore, awakeSeconds: awakeMs / 1_000 };
+  return {
+    seconds,
+    checks: counted.checks,
+    admitted: counted.admitted,
+    rows: limiter.rowsWritten - rowsBefore,
+    awakeSeconds: counted.awakeMs / 1_000,
+    billedSeconds: counted.billedMs / 1_000,
+  };
 }
