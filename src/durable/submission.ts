@@ -1,6 +1,6 @@
 import type { CommandView } from "../core/command.ts";
 import type { EngineHealth } from "../core/depth-gate.ts";
-import type { Asker } from "../core/fair-share.ts";
+import type { Wanting } from "../core/edge-memory.ts";
 import type { Problem } from "../core/problem.ts";
 
 /** What passes between the edge and the engine's door: a command, and what became of it. */
@@ -26,11 +26,6 @@ export interface Submission {
   readonly waitMs: number;
   /** Tenants that the same isolate has refused since it last called: they want places, and have not been seen here. */
   readonly wanting?: readonly Wanting[];
-}
-
-/** A tenant that was refused at the edge, and how often. */
-export interface Wanting extends Asker {
-  readonly refused: number;
 }
 
 /** A caller's own name for a command, as it comes with it (`Idempotency-Key`). */

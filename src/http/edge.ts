@@ -1,8 +1,8 @@
-import { type EngineHealth, GATE_INTERVAL_MS, type GateState, gate, heard } from "../core/depth-gate.ts";
+import { type EngineHealth, type GateState, gate, heard } from "../core/depth-gate.ts";
+import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts";
 import type { Asker } from "../core/fair-share.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
 import { ReturnTimes } from "../core/return-times.ts";
-import type { Wanting } from "../durable/submission.ts";
 
 /**
  * What this isolate knows and has done by itself. Plain data in module scope: no promise, stub or response may ever be
@@ -14,18 +14,13 @@ interface Known {
   gate: GateState | undefined;
   /** What was told to those who were refused here, so that no two are told the same place. */
   readonly returnTimes: ReturnTimes;
-  /** Tenants refused here since the engine last heard of it, and how often: they want places there. */
-  readonly wanting: Map<string, Wanting>;
+  readonly wanting: WantingTenants;
 }
 
 /** There are at most as many as the deployment has partitions. */
 const partitions = new Map<number, Known>();
 let refusals: Record<string, number> = {};
-const WANTING_MAX = 100;
-
-/** Tenants that were told that they have their share, until when; the oldest is forgotten first. */
-const overShare = new Map<string, { readonly untilMs: number; readonly retryAfterSeconds: number }>();
-const OVER_SHARE_MAX = 1_000;
+const overShares = new OverShares();
 
 /** A repeat must get its first answer also from a full engine, so keys are looked up there; only so many a second. */
 const LOOKUPS_PER_SECOND_MAX = 100;
@@ -47,9 +42,8 @@ export function gated(partition: number, tenant: string, keyed: boolean, nowMs: 
 }
 
 function ownShare(tenant: string, nowMs: number): Gated | null {
-  const own = overShare.get(tenant);
-  if (own === undefined || nowMs >= own.untilMs || own.untilMs - nowMs > GATE_INTERVAL_MS) return null;
-  return { why: "over_share", code: "queue_full", retryAfterSeconds: own.retryAfterSeconds };
+  const retryAfterSeconds = overShares.secondsFor(tenant, nowMs);
+  return retryAfterSeconds === null ? null : { why: "over_share", code: "queue_full", retryAfterSeconds };
 }
 
 function gateOf(partition: number, nowMs: number): Gated | null {
@@ -71,8 +65,7 @@ function mayLookUp(nowMs: number): boolean {
 export function refuseAtEdge(partition: number, asker: Asker, refused: Gated, nowMs: number): Problem {
   countRefusal(refused.code);
   const { wanting, returnTimes } = knownOf(partition);
-  const before = wanting.get(asker.tenant)?.refused ?? 0;
-  if (before > 0 || wanting.size < WANTING_MAX) wanting.set(asker.tenant, { ...asker, refused: before + 1 });
+  wanting.refused(asker);
   if (refused.why === "over_share") {
     return { code: refused.code, detail: OVER_SHARE, retryAfterSeconds: refused.retryAfterSeconds };
   }
@@ -84,10 +77,7 @@ export function refuseAtEdge(partition: number, asker: Asker, refused: Gated, no
 
 /** Takes the tenants that want places in a partition and were not let through to say so. */
 export function takeWanting(partition: number): Wanting[] {
-  const { wanting } = knownOf(partition);
-  const taken = [...wanting.values()];
-  wanting.clear();
-  return taken;
+  return knownOf(partition).wanting.take();
 }
 
 /** Callers of a tenant have been told to come back in so many seconds, here or elsewhere. */
@@ -104,15 +94,9 @@ export function hearRefusal(
   nowMs: number,
 ): void {
   hearTold(partition, asker, retryAfterSeconds, nowMs);
-  if (!isOverShare) return;
-  overShare.delete(asker.tenant);
-  const [oldest] = overShare.keys();
-  if (overShare.size >= OVER_SHARE_MAX && oldest !== undefined) overShare.delete(oldest);
-  overShare.set(asker.tenant, { untilMs: nowMs + OVER_SHARE_MS, retryAfterSeconds });
+  if (isOverShare) overShares.hear(asker.tenant, retryAfterSeconds, nowMs);
 }
 
-/** As long as its commands before are likely to stand in the queue, and far less than what a gate may remember. */
-const OVER_SHARE_MS = 200;
 const OVER_SHARE = "You have your share of the command queue; what is left of it is for others who wait for theirs.";
 
 const DETAILS: Readonly<Record<OverloadCode, string>> = {
@@ -130,7 +114,7 @@ export function hearEngine(partition: number, health: EngineHealth, nowMs: numbe
 /** An operator has changed the engine through this isolate: what was heard before no longer holds. */
 export function forgetEngine(): void {
   for (const known of partitions.values()) known.gate = undefined;
-  overShare.clear();
+  overShares.clear();
 }
 
 /** Counts refusals that the engine has not seen. */
@@ -149,7 +133,7 @@ function knownOf(partition: number): Known {
   const known = partitions.get(partition) ?? {
     gate: undefined,
     returnTimes: new ReturnTimes(),
-    wanting: new Map<string, Wanting>(),
+    wanting: new WantingTenants(),
   };
   partitions.set(partition, known);
   return known;

@@ -1,4 +1,5 @@
 import type { EngineHealth } from "../core/depth-gate.ts";
+import type { Wanting } from "../core/edge-memory.ts";
 import type { OverloadCode } from "../core/problem.ts";
 
 /** What passes between the edge and the engine's door, as in `durable/submission.ts`. */
@@ -16,12 +17,6 @@ export interface Submission {
   readonly token: string;
   /** Whom the same isolate has refused since it last called, and how often. */
   readonly wanting: readonly Wanting[];
-}
-
-export interface Wanting {
-  readonly tenant: string;
-  readonly weight: number;
-  readonly refused: number;
 }
 
 export type Submitted =
