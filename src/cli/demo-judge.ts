@@ -120,6 +120,6 @@ export function acceptedIds(answers: readonly BurstAnswer[]): string[] {
 }
 
 /** Answers that accept nothing. */
-export function refusalsOf(answers: readonly BurstAnswer[]): BurstAnswer[] {
+function refusalsOf(answers: readonly BurstAnswer[]): BurstAnswer[] {
   return answers.filter(({ status, commandId }) => status > 0 && commandId === undefined);
 }

@@ -10,7 +10,7 @@ import { unstable_splitSqlQuery } from "wrangler";
  */
 
 /** Tenants of a local gateway, by tier. Their key is `hg_dev_<tier>`. */
-export const DEMO_TIERS = ["free", "standard", "premium"] as const;
+const DEMO_TIERS = ["free", "standard", "premium"] as const;
 
 /** Applies what has not been applied yet, in the order of the file names, each file as one transaction. */
 export async function migrateLocal(database: D1Database, folder: string): Promise<void> {

@@ -26,7 +26,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** During an outage a job is answered with 503, finds nobody who listens, or is never answered. */
-export const OUTAGE_KINDS = ["503", "refuse", "hang"] as const;
+const OUTAGE_KINDS = ["503", "refuse", "hang"] as const;
 export type OutageKind = (typeof OUTAGE_KINDS)[number];
 
 /** A part of the provider's life, in milliseconds since its start. */

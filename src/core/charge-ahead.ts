@@ -6,6 +6,9 @@ import { age, type Meter, owesAtLeast, owesNothing, type Rule } from "./meter.ts
  * mints nothing; it may know up to a chunk too much debt.
  */
 
+/** After this long without a charge the exact debt is written, well before an idle object loses its memory (10 s). */
+export const IDLE_FLUSH_MS = 2_000;
+
 /** True when an object that started from `written` would owe at least what `memory` owes, now and at any later time. */
 export function covers(written: Meter | undefined, memory: Meter): boolean {
   if (owesNothing(memory)) return true;

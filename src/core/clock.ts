@@ -6,6 +6,9 @@
 /** How far back the clock may step before a counter follows it. The longest that a step can hold refill up. */
 export const CLOCK_REBASE_MS = 60_000;
 
+/** The longest a timer is set for: what lies further ahead is looked at again. */
+export const TIMER_MS_MAX = 60_000;
+
 /** The time to go by, for a counter that stood at `lastMs`. Below `lastMs` only when the clock stepped far back. */
 export function steadyTime(lastMs: number, nowMs: number): number {
   return lastMs - nowMs > CLOCK_REBASE_MS ? nowMs : Math.max(nowMs, lastMs);

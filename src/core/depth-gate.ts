@@ -22,6 +22,9 @@ export interface EngineHealth {
   readonly lastsMs: number;
 }
 
+/** Of an engine that takes ordinary commands. */
+export const HEALTHY: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
+
 /** Plain data for module scope. Undefined until something was heard: unknown is not full. */
 export interface GateState {
   readonly health: EngineHealth;

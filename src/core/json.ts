@@ -11,6 +11,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** @returns the value of a JSON text; undefined where it is none */
+export function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * How deeply arrays and objects nest in a JSON text, found without parsing it: parsers and validators recurse,
  * so a body of 100 000 brackets must be refused before it reaches one.

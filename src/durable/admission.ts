@@ -1,4 +1,4 @@
-import { type EngineHealth, fullForMs, GATE_INTERVAL_MS } from "../core/depth-gate.ts";
+import { type EngineHealth, fullForMs, GATE_INTERVAL_MS, HEALTHY } from "../core/depth-gate.ts";
 import { isCritical } from "../core/intents.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
@@ -224,8 +224,6 @@ export class Admission {
     return { refusing: refusing.code, lastsMs, ...estimates.forEdge(refusing.ahead, nowMs) };
   }
 }
-
-const HEALTHY: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
 
 /** After this the command need not begin; null: it always may. */
 function deadlineOf({ deadlineMs }: Submission, acceptedAtMs: number): number | null {

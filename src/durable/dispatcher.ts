@@ -1,4 +1,5 @@
 import type { Backoff } from "../core/backoff.ts";
+import { TIMER_MS_MAX } from "../core/clock.ts";
 import type { CommandError } from "../core/command.ts";
 import { type AttemptResult, type DeliveryVerdict, judgeAnswer, judgeWhole } from "../core/delivery/answer.ts";
 import type { UpstreamLine } from "../core/delivery/line.ts";
@@ -28,9 +29,6 @@ interface Attempt {
   /** For a request that is handed on whole: whether it may be delivered again when nobody knows. */
   readonly whole: { readonly repeatable: boolean } | null;
 }
-
-/** The longest a timer is set for: what lies further ahead is looked at again. */
-const TIMER_MS_MAX = 60_000;
 
 export class Dispatcher implements Works {
   readonly #parts: EngineParts;

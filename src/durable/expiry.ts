@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from "../core/clock.ts";
 import type { CommandEnd } from "./command-row.ts";
 import type { EngineParts } from "./engine-parts.ts";
 
@@ -60,5 +61,3 @@ const EXPIRED: CommandEnd = {
   state: "expired",
   error: { code: "deadline_exceeded", message: "its deadline passed before it began" },
 };
-/** The longest a timer is set for: what lies further ahead is looked at again. */
-const TIMER_MS_MAX = 60_000;

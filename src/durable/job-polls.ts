@@ -6,7 +6,7 @@
  */
 
 /** Held in one object: each is a promise, a timer and an open request. */
-export const POLLS_MAX = 10_000;
+const POLLS_MAX = 10_000;
 /** Of one tenant: its polls must not be all that there are. */
 export const POLLS_PER_TENANT_MAX = 1_000;
 

@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from "../core/clock.ts";
 import type { CommandView } from "../core/command.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Admission } from "./admission.ts";
@@ -41,8 +42,6 @@ export interface CommandWay {
   cancel(tenant: string, commandId: string): unknown;
 }
 
-/** The longest a timer is set for: what lies further ahead is looked at again. */
-const TIMER_MS_MAX = 60_000;
 /**
  * After an activation that found nothing, nobody looks again of their own accord for so long: clocks differ by a little,
  * and where reading and activating differed by a bug, polls would fill the disk with commands.

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { configOf } from "../config.ts";
 import { type AdaptiveRate, FULL_RATE, observe, tierRateOf, withShare } from "../core/adaptive-rate.ts";
-import { covers, isExact, writeAhead } from "../core/charge-ahead.ts";
+import { covers, IDLE_FLUSH_MS, isExact, writeAhead } from "../core/charge-ahead.ts";
 import { criticalCeiling } from "../core/critical-ceiling.ts";
 import {
   type CompiledLimits,
@@ -42,8 +42,6 @@ export interface LimiterRequest {
 /** A decision, with the receipt of its charge where there was one that can be given back. */
 export type Charged = Decision & { readonly receipt?: Receipt };
 
-/** After this long without a charge the exact debt is written, well before an idle object loses its memory (10 s). */
-const IDLE_FLUSH_MS = 2_000;
 /** Rows of forgotten meters that go with one new row. Each was one new row: so they come to an end, and never pile up. */
 const FORGOTTEN_ROWS_A_WRITE = 64;
 

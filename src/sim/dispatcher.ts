@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from "../core/clock.ts";
 import type { EndState } from "../core/command.ts";
 import { type AttemptResult, type DeliveryVerdict, judgeAnswer } from "../core/delivery/answer.ts";
 import { OwnHolds } from "../core/delivery/own-holds.ts";
@@ -19,8 +20,6 @@ interface Attempt {
 }
 
 const NO_ANSWER: AttemptResult = { kind: "broken", code: "timeout", why: "no answer" };
-/** The longest a timer is set for: what lies further ahead is looked at again. */
-const TIMER_MS_MAX = 60_000;
 
 export class Dispatcher {
   readonly #life: Life;

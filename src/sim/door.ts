@@ -1,4 +1,4 @@
-import { type EngineHealth, fullForMs } from "../core/depth-gate.ts";
+import { type EngineHealth, fullForMs, HEALTHY } from "../core/depth-gate.ts";
 import type { OverloadCode } from "../core/problem.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
@@ -17,8 +17,6 @@ interface Waiting {
   readonly submission: Submission;
   readonly answer: Answer;
 }
-
-const HEALTHY: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
 
 export class Door {
   readonly #life: Life;

@@ -1,3 +1,4 @@
+import { IDLE_FLUSH_MS } from "../core/charge-ahead.ts";
 import { seeded } from "../core/random.ts";
 import { SimLimiter } from "./limiter.ts";
 import { LimiterChecks } from "./limiter-checks.ts";
@@ -81,7 +82,7 @@ const AWAKE_MS = 10_000;
  * As long as an object is billed after a check, at most: the timer of its flush (`IDLE_FLUSH_MS`, set again once) keeps it
  * from hibernating, and what could hibernate is free (same page).
  */
-const BILLED_MS = 4_000;
+const BILLED_MS = 2 * IDLE_FLUSH_MS;
 /** What one object takes in production, in calls a second. */
 const CALLS_MAX = 1_000;
 /** As long as an isolate uses what D1 told it (`IDENTITY_CACHE_MS`). */

@@ -1,4 +1,4 @@
-import { isExact, writeAhead } from "../core/charge-ahead.ts";
+import { IDLE_FLUSH_MS, isExact, writeAhead } from "../core/charge-ahead.ts";
 import { criticalCeiling } from "../core/critical-ceiling.ts";
 import { type CompiledLimits, compileLimits, count, type Decision, decide, giveBack, judge } from "../core/limiter.ts";
 import { age, type Meter, owesNothing, type Rule } from "../core/meter.ts";
@@ -14,9 +14,6 @@ import type { TenantSpec } from "./spec.ts";
  * Layer 1's object, thinly: what `durable/tenant-limiter.ts` does around the core, without the platform. Its rows stand
  * for the disk; each of its events is one commit. All arithmetic is the core's.
  */
-
-/** As the object has it: after so long without a charge the exact debt is written. */
-const IDLE_FLUSH_MS = 2_000;
 
 export interface LimiterWorld {
   readonly loop: Loop;

@@ -14,7 +14,7 @@ export interface ThreeModesSpec {
   readonly bound: number;
 }
 
-export const MODES = ["no control", "backpressure", "load shedding"] as const;
+const MODES = ["no control", "backpressure", "load shedding"] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface Tick {

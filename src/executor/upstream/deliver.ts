@@ -1,6 +1,6 @@
 import type { AnswerBody, AttemptResult } from "../../core/delivery/answer.ts";
 import type { IntentTable } from "../../core/intents.ts";
-import { JSON_DEPTH_MAX, type Json, jsonDepth } from "../../core/json.ts";
+import { JSON_DEPTH_MAX, jsonDepth, jsonOf } from "../../core/json.ts";
 import { readBounded } from "../../wire/read-bounded.ts";
 import type { DeliverableCommand, DeliveringExecutor } from "../port.ts";
 import { faultsForPath, routeOf, type UpstreamRoutes, urlOf } from "./routes.ts";
@@ -108,19 +108,11 @@ async function readAnswer(response: Response, bytesMax: number, asText: boolean)
   if (jsonDepth(text) > JSON_DEPTH_MAX) {
     return { kind: "omitted", why: `the answer nests deeper than ${JSON_DEPTH_MAX} levels` };
   }
-  const value = parseJson(text);
+  const value = jsonOf(text);
   if (value !== undefined) return { kind: "json", value };
   return /^application\/([^;]*\+)?json\b/.test(type)
     ? { kind: "nonsense", why: "with broken JSON" }
     : { kind: "text", value: text };
-}
-
-function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function reasonOf(error: unknown): string {

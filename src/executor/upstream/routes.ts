@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { INTENT_FORM, type IntentTable, intentTable, isCritical } from "../../core/intents.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, jsonOf } from "../../core/json.ts";
 import type { FieldFault } from "../../core/problem.ts";
 
 /**
@@ -59,14 +59,6 @@ export function parseRoutes(text: string): UpstreamRoutes | string {
       new Map(entries.map(([intent, { critical = isCritical(own, intent) }]) => [intent, { critical }])),
     ),
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export function routeOf(routes: UpstreamRoutes, intent: string): UpstreamRoute {

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { ENGINE_METHODS, ENGINE_ROUTES, type EngineRoute } from "../../core/engine-routes.ts";
 import { INTENT_FORM, type IntentTable, intentTable, isCritical } from "../../core/intents.ts";
+import { jsonOf } from "../../core/json.ts";
 
 /**
  * The rows that a deployment adds to the table of the engine's surface (`V2_ROUTES`), for what its cluster can do and
@@ -42,12 +43,4 @@ export function parseSurface(text: string): Surface | string {
     ),
   );
   return { routes: [...added, ...Object.values(ENGINE_ROUTES)], intents };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -10,7 +10,7 @@
 import { parseExpression } from "feelin";
 
 /** Enough for half a page of text. The parser's time grows with the square of it: 20 ms for this many characters. */
-export const FEEL_LENGTH_MAX = 1_000;
+const FEEL_LENGTH_MAX = 1_000;
 /** Brackets in brackets. The evaluator recurses, and errors that are deep inside cost the parser most. */
 const NESTING_MAX = 32;
 /** With names in backticks. */

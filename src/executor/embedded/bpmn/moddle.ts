@@ -126,7 +126,7 @@ function cut(message: string): string {
   return line.length <= 200 ? line : `${line.slice(0, 200)}…`;
 }
 
-export function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "$type" in value && "$descriptor" in value;
 }
 
