@@ -62,6 +62,7 @@ describe("who imports whom", () => {
         "store/",
         "config.ts",
         "durable/stubs.ts",
+        "durable/limiters.ts",
         "durable/engines.ts",
         "durable/submission.ts",
         "durable/views.ts",

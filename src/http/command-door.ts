@@ -7,7 +7,7 @@ import { type Intent, isCritical } from "../core/intents.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { FieldFault, Problem } from "../core/problem.ts";
 import { type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
-import { observeLatencies } from "../durable/stubs.ts";
+import { observeLatencies } from "../durable/limiters.ts";
 import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
 import { payloadSchemas } from "../executor/embedded/payloads.ts";
 import { faultsForPath } from "../executor/upstream/routes.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import { applyLimits, limiterUsage, resetLimiter } from "../../durable/stubs.ts";
+import { applyLimits, limiterUsage, resetLimiter } from "../../durable/limiters.ts";
 import { deleteTenantLimits, noteReset, putTenantLimits } from "../../store/tenant-limits.ts";
 import { findTenant, type Tenant } from "../../store/tenants.ts";
 import { actOf, commit, isoTime, notFound, push } from "../admin-write.ts";
