@@ -107,7 +107,7 @@ describe("with one isolate, leased and exact give the same answers to the token"
       { numRuns: 300 },
     );
     // Else it would have compared the object with itself.
-    expect(admittedHere).toBeGreaterThan(1_000);
+    expect(admittedHere).toBeGreaterThan(100);
   });
 });
 

@@ -189,7 +189,7 @@ describe("keys and the query of identity", () => {
     const holder = await findKeyHolder(DB, { hash: "hash-1" });
     const limits = (await findTenant(DB, "k1"))?.limits;
     const expected = { keyId: "key_1", tenant: "k1", tier: "free", status: "active", expiresAtMs: NOW_MS + 1, limits };
-    expect(holder).toEqual({ ...expected, weight: 1 });
+    expect(holder).toEqual({ ...expected, weight: 1, limiterMode: "leased" });
     expect(await findKeyHolder(DB, { hash: "hash-none" })).toBeNull();
   });
 

@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import type { Receipt } from "../../core/receipts.ts";
 import type { Charged } from "../../core/tenant-limits.ts";
 import { type Asker, checkCaller, type LimitRequest, refundCaller } from "../../durable/limiters.ts";
+import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { countRefusal } from "../edge.ts";
 import { problem } from "../problem.ts";
@@ -23,13 +24,13 @@ export async function limitTenant(
   if (answer.kind === "unavailable") {
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }
-  if (answer.degraded) c.header("X-Headgate-Degraded", "limiter");
+  if (answer.degraded) note(c, "X-Headgate-Degraded", "limiter");
   setRateHeaders(c, answer.decision.reports);
   return answer.decision;
 }
 
 function askerOf(c: Context<AppEnv>, config: Config): Asker {
-  const { caller, nowMs } = c.var;
+  const [caller, nowMs] = [c.get("caller"), c.get("nowMs")];
   return { env: c.env, config, caller, nowMs, afterwards: (work) => c.executionCtx.waitUntil(work) };
 }
 

@@ -119,7 +119,7 @@ async function asked(c: Context<AppEnv>, ask: () => Promise<Response>): Promise<
   try {
     return await ask();
   } catch (error) {
-    console.error(JSON.stringify({ event: "limiter_failed", requestId: c.var.requestId, error: String(error) }));
+    console.error(JSON.stringify({ event: "limiter_failed", requestId: c.get("requestId"), error: String(error) }));
     const detail = "The tenant's limiter does not answer. Repeating the request is safe.";
     return problem(c, { code: "unavailable", detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }
