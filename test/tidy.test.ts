@@ -75,6 +75,8 @@ describe("who imports whom", () => {
         "wire/",
         "@hono/zod-openapi",
         "hono",
+        "hono/router",
+        "hono/router/",
       ],
     ],
   ])("%s imports only what it may", (folder, allowed) => {
