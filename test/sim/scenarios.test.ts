@@ -95,6 +95,7 @@ describe("a million checks a second", () => {
       places: 10,
       isolates: 2,
       homes: 1,
+      mode: "exact",
       sample: 0.02,
     });
     expect(report.callsPerMillion).toBe(1_000_000);
