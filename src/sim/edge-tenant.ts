@@ -61,7 +61,7 @@ export function runTenant(
   };
   const isolates = Array.from(
     { length: isolatesMax },
-    () => new LeasingIsolate(limiter, { loop, clock, mode, called }),
+    (_, n) => new LeasingIsolate(limiter, { loop, clock, mode, called }, n),
   );
   const next = () => {
     loop.after((-1_000 * Math.log(1 - random())) / rate, () => {

@@ -25,8 +25,10 @@ export interface LeasingWorld {
 export class LeasingIsolate {
   readonly #world: LeasingWorld;
   readonly #limiter: SimLimiter;
-  readonly #edge = new EdgeLimits();
-  constructor(limiter: SimLimiter, world: LeasingWorld) {
+  readonly #edge: EdgeLimits;
+  /** @param isolate a number of its own */
+  constructor(limiter: SimLimiter, world: LeasingWorld, isolate: number) {
+    this.#edge = new EdgeLimits(isolate);
     this.#limiter = limiter;
     this.#world = world;
   }
@@ -56,7 +58,13 @@ export class LeasingIsolate {
 
   #call(holding: Holding, asking: Asking, cost: number): boolean {
     this.#world.called();
-    const request = { cost, limits: this.#limiter.limits, holds: true, lease: asking.lease, final: true };
+    const request = {
+      cost,
+      limits: this.#limiter.limits,
+      isolate: this.#edge.isolate,
+      lease: asking.lease,
+      final: true,
+    };
     const { outcome, view = null } = this.#limiter.call(request, LEASE_MS);
     const heard = holding.hear(asking, view, this.#world.clock());
     if (heard !== null && view !== null) {
