@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import { ENGINE_SILENT } from "./durable/engines.ts";
 import { ObjectUnreachable } from "./durable/stubs.ts";
 import type { AppEnv } from "./http/app-env.ts";
+import { registerDocument } from "./http/document/document.ts";
 import type { Api } from "./http/endpoint.ts";
 import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
@@ -27,9 +28,6 @@ import { registerTiers } from "./http/routes/tiers.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
-/** The version of the HTTP contract, as the API document names it. */
-const API_VERSION = "1";
-
 /** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
   const app = new OpenAPIHono<AppEnv>();
@@ -43,7 +41,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   app.use("/t/:tenant/v2/*", authenticate(config, { local: true }), tenantInPath());
   app.use("/admin/*", adminAuth(config));
 
-  const api: Api = { app, bodyBytesMax: config.BODY_BYTES_MAX };
+  const api: Api = { app, shapes: [], bodyBytesMax: config.BODY_BYTES_MAX };
   registerHealth(api, config);
   registerCommands(api, config);
   registerQueue(api, config);
@@ -58,7 +56,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerFlowControl(api, config);
   registerDeadLetters(api, config);
   registerAudit(api);
-  app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
+  registerDocument(api, config);
   return app;
 }
 

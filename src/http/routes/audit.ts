@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { listAudit } from "../../store/audit.ts";
 import { isoTime } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { OPERATION } from "../examples/operation.ts";
 
 /** `/admin/audit`: who changed what, when. */
 
@@ -31,7 +32,8 @@ export function registerAudit(api: Api): void {
       method: "get",
       path: "/admin/audit",
       summary: "Changes, newest first, a page at a time",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.audit,
       query: page,
       responses: {
         200: {

@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { tightest } from "../../core/limiter.ts";
 import { POLICY_TYPES } from "../../core/policy.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { CALLERS } from "../examples/callers.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
 
 /** `/v1/check`: a decision and nothing else, for a Worker or service that does its own work. Always 200. */
@@ -49,6 +50,7 @@ export function registerCheck(api: Api, config: Config): void {
       path: "/v1/check",
       summary: "May this caller spend this cost now?",
       tags: ["limits"],
+      docs: CALLERS.check,
       body: checkBody,
       responses: { 200: { description: "The decision, yes or no", schema: decision } },
     },

@@ -6,6 +6,7 @@ import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import { hangUpOf } from "../command-door.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { COMMANDS } from "../examples/commands.ts";
 import { problem } from "../problem.ts";
 import { documentedBody, newCommandBody, newCommandHeaders, postCommand, WAIT_SECONDS_MAX } from "./new-command.ts";
 
@@ -56,6 +57,7 @@ export function registerCommands(api: Api, config: Config): void {
       path: "/v1/commands",
       summary: "Send a command",
       tags: ["commands"],
+      docs: COMMANDS.send,
       query: waitQuery,
       documentedHeaders: newCommandHeaders,
       body: newCommandBody(config),
@@ -75,6 +77,7 @@ export function registerCommands(api: Api, config: Config): void {
       path: "/v1/commands/{id}",
       summary: "A command's state; `wait` holds until it ends",
       tags: ["commands"],
+      docs: COMMANDS.read,
       params: commandPath,
       query: waitQuery,
       responses: { 200: { description: "The command", schema: commandView } },
@@ -92,6 +95,7 @@ export function registerCommands(api: Api, config: Config): void {
       path: "/v1/commands/{id}",
       summary: "Cancel a command while it is queued",
       tags: ["commands"],
+      docs: COMMANDS.cancel,
       params: commandPath,
       responses: { 204: { description: "Cancelled" } },
     },

@@ -8,6 +8,7 @@ import type { DeadLetter } from "../../durable/views.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
+import { OPERATION } from "../examples/operation.ts";
 import { problem } from "../problem.ts";
 
 /** `/admin/dead-letters`: commands that could not be run. An operator looks, drops them, or sends them again. */
@@ -31,7 +32,8 @@ function registerReads(api: Api, config: Config): void {
       method: "get",
       path: "/admin/dead-letters",
       summary: "Commands that could not be run, oldest first",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.letters,
       query: page,
       responses: {
         200: {
@@ -52,7 +54,8 @@ function registerReads(api: Api, config: Config): void {
       method: "get",
       path: "/admin/dead-letters/{id}",
       summary: "One dead letter",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.letter,
       params: path,
       responses: { 200: { description: "It", schema: command } },
     },
@@ -70,7 +73,8 @@ function registerWrites(api: Api, config: Config): void {
       method: "delete",
       path: "/admin/dead-letters/{id}",
       summary: "Take it off the list; its command stays dead",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.removeLetter,
       params: path,
       responses: { 204: { description: "Gone" } },
     },
@@ -88,7 +92,8 @@ function registerWrites(api: Api, config: Config): void {
       method: "post",
       path: "/admin/dead-letters/{id}/redrive",
       summary: "Send it again, under the same id",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.redrive,
       params: path,
       responses: { 202: { description: "Queued again", schema: command } },
     },

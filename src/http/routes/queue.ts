@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { engineStatus } from "../../durable/engines.ts";
 import { countRefusal, takeRefusals } from "../edge.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { COMMANDS } from "../examples/commands.ts";
 
 /** `/v1/queue`: how the engine stands, the same for every caller. */
 
@@ -45,6 +46,7 @@ export function registerQueue(api: Api, config: Config): void {
       path: "/v1/queue",
       summary: "Depth, pace and counters of the command queue",
       tags: ["commands"],
+      docs: COMMANDS.queue,
       responses: { 200: { description: "The engine's state", schema: status } },
     },
     async (c) => {

@@ -7,6 +7,7 @@ import { findTenant, type Tenant } from "../../store/tenants.ts";
 import { actOf, commit, isoTime, notFound, push } from "../admin-write.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TENANTS } from "../examples/tenants.ts";
 import { tenantLimitsBody } from "../limits-schema.ts";
 import { problem } from "../problem.ts";
 import { showTenant, tenantPath, tenantShape } from "../tenant-shape.ts";
@@ -33,7 +34,8 @@ function registerOwnLimits(api: Api, config: Config): void {
       method: "put",
       path: "/admin/tenants/{id}/limits",
       summary: "Give a tenant limits of its own, in place of its tier's",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.putLimits,
       params: tenantPath,
       body: tenantLimitsBody,
       responses: { 200: { description: "They hold", schema: tenantShape } },
@@ -49,7 +51,8 @@ function registerOwnLimits(api: Api, config: Config): void {
       method: "delete",
       path: "/admin/tenants/{id}/limits",
       summary: "Take a tenant's own limits away; it goes by its tier's again",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.removeLimits,
       params: tenantPath,
       responses: { 204: { description: "The tier's limits hold" } },
     },
@@ -79,7 +82,8 @@ function registerReset(api: Api): void {
       method: "post",
       path: "/admin/tenants/{id}/reset",
       summary: "Forgive what a tenant owes: its buckets are full again",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.reset,
       params: tenantPath,
       responses: { 204: { description: "Full" } },
     },
@@ -100,7 +104,8 @@ function registerUsage(api: Api): void {
       method: "get",
       path: "/admin/tenants/{id}/usage",
       summary: "How many of a tenant's requests were admitted and refused",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.usage,
       params: tenantPath,
       responses: { 200: { description: "Counts since a time", schema: usage } },
     },

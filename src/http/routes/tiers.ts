@@ -13,6 +13,7 @@ import {
 } from "../../store/tiers.ts";
 import { actOf, commit, isoTime, notFound, push } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TIERS } from "../examples/tiers.ts";
 import { shownLimits, showPolicies, tierBody } from "../limits-schema.ts";
 import { problem } from "../problem.ts";
 
@@ -49,7 +50,8 @@ function registerReads(api: Api): void {
       method: "get",
       path: "/admin/tiers",
       summary: "All tiers",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.list,
       responses: { 200: { description: "Tiers by name", schema: z.object({ tiers: z.array(tierShape) }) } },
     },
     async (c) => c.json({ tiers: (await listTiers(c.env.DB)).map(showTier) }),
@@ -60,7 +62,8 @@ function registerReads(api: Api): void {
       method: "get",
       path: "/admin/tiers/{name}",
       summary: "One tier",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.read,
       params: tierPath,
       responses: { 200: { description: "The tier", schema: tierShape } },
     },
@@ -78,7 +81,8 @@ function registerPut(api: Api, config: Config): void {
       method: "put",
       path: "/admin/tiers/{name}",
       summary: "Make a tier or replace its limits and, where it is given, its weight",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.put,
       params: tierPath,
       body: tierBody,
       responses: {
@@ -112,7 +116,8 @@ function registerDelete(api: Api): void {
       method: "delete",
       path: "/admin/tiers/{name}",
       summary: "Take a tier away that no tenant is in",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.remove,
       params: tierPath,
       responses: { 204: { description: "Gone" } },
     },

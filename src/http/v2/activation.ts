@@ -7,10 +7,12 @@ import { pollJobs } from "../../durable/engines.ts";
 import type { AppEnv } from "../app-env.ts";
 import { checkPayload, hangUpOf, type NewCommand, passLayers } from "../command-door.ts";
 import type { Api } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { problem } from "../problem.ts";
 import { DEFAULT_TENANT, engineEndpoint, optional, present, wholeNumber } from "./engine-endpoint.ts";
 import { heldAnswer, NO_JOBS } from "./held-answer.ts";
 import { COMMAND_WAIT_MS, resultOf } from "./run-command.ts";
+import { activatedShape } from "./shapes.ts";
 import { foreignTenant } from "./tenant.ts";
 
 /**
@@ -48,7 +50,8 @@ export function registerActivation(api: Api, config: Config): void {
     {
       summary: "Take jobs; held until there are some",
       body: activation,
-      responses: { 200: { description: "Jobs, or none in that time" } },
+      responses: { 200: { description: "Jobs, or none in that time", schema: activatedShape } },
+      docs: ENGINE.activate,
     },
     (c, { body }) => answerPoll(c, config, body),
   );

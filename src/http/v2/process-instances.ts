@@ -11,10 +11,12 @@ import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { hangUpOf } from "../command-door.ts";
 import type { Api } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { problem } from "../problem.ts";
 import {
   DEFAULT_TENANT,
   engineEndpoint,
+  keyHeader,
   keyText,
   optional,
   present,
@@ -22,6 +24,7 @@ import {
   wholeNumber,
 } from "./engine-endpoint.ts";
 import { runCommand } from "./run-command.ts";
+import { createdShape } from "./shapes.ts";
 import { foreignTenant } from "./tenant.ts";
 
 /** `/v2/process-instances`: created, perhaps awaited to their end, and cancelled. */
@@ -70,7 +73,9 @@ export function registerProcessInstances(api: Api, config: Config): void {
     {
       summary: "Start an instance; `awaitCompletion` holds until it ends",
       body: newInstance,
-      responses: { 200: { description: "It is there, or has ended" } },
+      responses: { 200: { description: "It is there, or has ended", schema: createdShape } },
+      documentedHeaders: keyHeader,
+      docs: ENGINE.create,
     },
     (c, { body }) => createInstance(c, config, body),
   );
@@ -81,6 +86,8 @@ export function registerProcessInstances(api: Api, config: Config): void {
       summary: "Terminate an instance",
       params: z.object({ processInstanceKey: keyText }),
       responses: { 204: { description: "It is terminated, and its jobs are gone" } },
+      documentedHeaders: keyHeader,
+      docs: ENGINE.cancel,
     },
     async (c, { params }) => {
       const result = await runCommand(c, config, cancel, params);
