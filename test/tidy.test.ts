@@ -74,6 +74,7 @@ describe("who imports whom", () => {
         "wire/",
         "@hono/zod-openapi",
         "hono",
+        "hono/etag",
       ],
     ],
   ])("%s imports only what it may", (folder, allowed) => {

@@ -8,8 +8,29 @@ import { MEANINGS } from "./meanings.ts";
  * makes the answers.
  */
 
-/** Problems whose answers come after a limit was asked, so that they may say what is left of it. */
-const AFTER_LIMITS: ReadonlySet<number> = new Set([401, 409, 422, 429, 503, 504]);
+interface Surface {
+  readonly at: RegExp;
+  /** What the names of its parts of the document begin with. */
+  readonly prefix: string;
+  /** A path of its own, for examples. */
+  readonly instance: string;
+  /** Statuses whose answers come after a limit was asked, so that they may say what is left of it. */
+  readonly afterLimits: ReadonlySet<number>;
+}
+
+const AFTER_LIMITS = [401, 409, 422, 429, 503, 504];
+const PLAIN: Surface = { at: /^/, prefix: "", instance: "/v1/commands", afterLimits: new Set(AFTER_LIMITS) };
+/** Where bodies are others. */
+const SURFACES: readonly Surface[] = [
+  {
+    at: /^\/v2\//,
+    prefix: "engine.",
+    instance: "/v2/process-instances",
+    // What the engine itself finds wrong has been charged.
+    afterLimits: new Set([...AFTER_LIMITS, 400, 404]),
+  },
+  { ...PLAIN, at: /^\/oauth\//, prefix: "oauth.", instance: "/oauth/token" },
+];
 
 /**
  * What a route may say instead of yes, by status, as references to parts of the document that routes share.
@@ -23,28 +44,17 @@ export function problemResponses(
   at: string,
 ): Record<string, { $ref: string }> {
   const byStatus = Map.groupBy([...new Set(codes)].sort(), (code) => ANY_WIRE[code].status);
-  const prefix = SURFACES.find(([form]) => form.test(at))?.[1] ?? "";
+  const surface = SURFACES.find((one) => one.at.test(at)) ?? PLAIN;
   return Object.fromEntries(
     [...byStatus].map(([status, said]) => {
-      const name = prefix + said.join(".");
+      const name = surface.prefix + said.join(".");
       if (!isRegistered(registry, name)) {
-        registry.registerComponent("responses", name, response(status, said, EXAMPLE_PATHS[prefix] ?? at));
+        registry.registerComponent("responses", name, response(status, said, surface));
       }
       return [status, { $ref: `#/components/responses/${name}` }];
     }),
   );
 }
-
-/** Where bodies differ, and what the names of those parts of the document begin with. */
-const SURFACES: readonly (readonly [RegExp, string])[] = [
-  [/^\/v2\//, "engine."],
-  [/^\/oauth\//, "oauth."],
-];
-const EXAMPLE_PATHS: Readonly<Record<string, string>> = {
-  "": "/v1/commands",
-  "engine.": "/v2/process-instances",
-  "oauth.": "/oauth/token",
-};
 
 function isRegistered(registry: Registry, name: string): boolean {
   return registry.definitions.some(
@@ -52,12 +62,12 @@ function isRegistered(registry: Registry, name: string): boolean {
   );
 }
 
-function response(status: number, codes: readonly AnyProblemCode[], instance: string) {
+function response(status: number, codes: readonly AnyProblemCode[], { instance, afterLimits }: Surface) {
   const likes = codes.map((code) => MEANINGS[code].like);
   const names: EveryHeader[] = ["X-Request-Id"];
   if (likes.some((like) => "retryAfterSeconds" in like)) names.push("Retry-After");
   if (status === 401) names.push("WWW-Authenticate");
-  if (AFTER_LIMITS.has(status)) names.push(...RATE_HEADERS, "X-Headgate-Degraded");
+  if (afterLimits.has(status)) names.push(...RATE_HEADERS, "X-Headgate-Degraded");
   return {
     description: codes.map((code) => `\`${code}\`: ${MEANINGS[code].meaning}.`).join("\n\n"),
     headers: headersNamed([...names, "Cache-Control"]),

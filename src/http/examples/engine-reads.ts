@@ -63,7 +63,7 @@ export const ENGINE_READS = {
         summary: "The newest that is active",
         body: {
           filter: { state: "ACTIVE", processDefinitionId: "order" },
-          sort: [{ field: "startDate", order: "desc" }],
+          sort: [{ field: "startDate", order: "DESC" }],
           page: { limit: 1 },
         },
         status: 200,

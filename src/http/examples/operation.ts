@@ -112,11 +112,10 @@ export const OPERATION = {
         answer: {
           commandId: path.id,
           intent: "ORDER:PLACE",
-          state: "queued",
+          state: "running",
           attempts: 0,
           acceptedAt: "2026-11-30T11:13:57.489Z",
-          queuedAhead: 0,
-          estimatedWaitSeconds: 0,
+          startedAt: "2026-11-30T11:15:30.002Z",
         },
       },
     },

@@ -10,17 +10,15 @@ const PAGE_MAX = 500;
 
 const page = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(100),
-  before: z.coerce.number().int().min(1).optional(),
+  before: z.coerce.number().int().min(1).optional().describe("The `next` of the page before."),
 });
 const entryShape = z
   .object({
     id: z.int(),
     at: z.iso.datetime(),
     actor: z.string(),
-    /** `noun.verb`: `tier.put`, `key.delete`, … */
-    action: z.string(),
-    /** `noun:name`: `tenant:acme`, … */
-    target: z.string(),
+    action: z.string().describe("`noun.verb`: `tier.put`, `key.delete`, …"),
+    target: z.string().describe("`noun:name`: `tenant:acme`, …"),
     detail: z.record(z.string(), z.unknown()),
   })
   .openapi("AuditEntry");

@@ -6,18 +6,24 @@ import type { Problem } from "../../core/problem.ts";
 import { holderOf, listDeadLetters } from "../../durable/engines.ts";
 import type { DeadLetter } from "../../durable/views.ts";
 import type { AppEnv } from "../app-env.ts";
-import { type Api, endpoint } from "../endpoint.ts";
+import { type Api, endpoint, jsonObject } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
 import { OPERATION } from "../examples/operation.ts";
 import { problem } from "../problem.ts";
+import { commandView } from "./commands.ts";
 
 /** `/admin/dead-letters`: commands that could not be run. An operator looks, drops them, or sends them again. */
 
-const command = z.object({ commandId: z.string() }).loose().openapi("DeadLetter");
+const deadLetterShape = commandView
+  .extend({
+    tenant: z.string(),
+    payload: jsonObject.optional().openapi({ description: "What it would be sent again with; not in a list." }),
+  })
+  .openapi("DeadLetter");
 const path = z.object({ id: z.string().max(64) });
 const page = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(100),
-  after: z.string().max(64).optional(),
+  after: z.string().max(64).optional().describe("The `next` of the page before."),
 });
 
 export function registerDeadLetters(api: Api, config: Config): void {
@@ -38,7 +44,7 @@ function registerReads(api: Api, config: Config): void {
       responses: {
         200: {
           description: "A page; `next` is the `after` of the next one, where there is one",
-          schema: z.object({ deadLetters: z.array(command), next: z.string().optional() }),
+          schema: z.object({ deadLetters: z.array(deadLetterShape), next: z.string().optional() }),
         },
       },
     },
@@ -57,7 +63,7 @@ function registerReads(api: Api, config: Config): void {
       tags: ["operation"],
       docs: OPERATION.letter,
       params: path,
-      responses: { 200: { description: "It", schema: command } },
+      responses: { 200: { description: "It", schema: deadLetterShape } },
     },
     async (c, { params }) => {
       const letter = await deadLetter(c, config, params.id);
@@ -95,7 +101,7 @@ function registerWrites(api: Api, config: Config): void {
       tags: ["operation"],
       docs: OPERATION.redrive,
       params: path,
-      responses: { 202: { description: "Queued again", schema: command } },
+      responses: { 202: { description: "Queued again", schema: commandView } },
     },
     async (c, { params }) => {
       const letter = await deadLetter(c, config, params.id);

@@ -21,22 +21,22 @@ const writeRate = z.strictObject({
 });
 
 const limits = {
-  bound: z.int().min(1).max(1_000_000),
+  bound: z.int().min(1).max(1_000_000).describe("The most commands that may be queued."),
   boundBytes: z
     .int()
     .min(1024)
     .max(64 * 1024 * 1024),
-  enqueueWaitMs: z.int().min(0).max(60_000),
+  enqueueWaitMs: z.int().min(0).max(60_000).describe("How long a caller may wait for room in a full queue."),
   algorithm: z.enum(ALGORITHMS),
-  windowed: z.boolean(),
-  parameters: jsonObject,
-  writeRate: writeRate.nullable(),
+  windowed: z.boolean().describe("The limit moves once a second instead of with each command."),
+  parameters: jsonObject.openapi({ description: "Of the algorithm." }),
+  writeRate: writeRate.nullable().describe("Of all tenants together; null: no limit."),
 };
 const settings = z.strictObject(limits);
 const report = z
   .object({
     ...limits,
-    limit: z.number().nullable().describe("How many may be in flight now; null: any number."),
+    limit: z.number().nullable().describe("How many may be in flight now; null: without end."),
     inFlight: z.int(),
   })
   .openapi("FlowControl");

@@ -9,23 +9,25 @@ import { COMMANDS } from "../examples/commands.ts";
 
 const status = z
   .object({
-    depth: z.int(),
-    criticalDepth: z.int(),
+    depth: z.int().describe("Queued and not yet running, in the bounded lane."),
+    criticalDepth: z.int().describe("Critical commands that wait, in a lane of their own."),
     running: z.int(),
-    retrying: z.int(),
-    deferred: z.int(),
-    inFlight: z.int(),
-    bound: z.int(),
+    retrying: z.int().describe("Between two attempts; they keep their place in the bound."),
+    deferred: z.int().describe("Saved with no work planned."),
+    inFlight: z.int().describe("Accepted and not yet ended."),
+    bound: z.int().describe("The most that may be queued. Exact."),
     depthPercent: z.number(),
     oldestWaitSeconds: z.number(),
     completedLastMinute: z.int(),
-    pacePerSecond: z.number().nullable(),
+    pacePerSecond: z.number().nullable().describe("How fast commands really end; null: nothing was seen to wait yet."),
     peakDepth: z.int(),
     paused: z.boolean(),
     upstream: z
       .object({ state: z.enum(["delivering", "waiting", "probing"]), resumesInSeconds: z.int().optional() })
       .optional(),
-    limit: z.object({ algorithm: z.string(), value: z.number().nullable() }),
+    limit: z
+      .object({ algorithm: z.string(), value: z.number().nullable() })
+      .describe("How many may be in flight; null: without end."),
     counters: z.object({
       accepted: z.int(),
       completed: z.int(),
@@ -33,7 +35,7 @@ const status = z
       dead: z.int(),
       cancelled: z.int(),
       expired: z.int(),
-      refused: z.record(z.string(), z.int()),
+      refused: z.record(z.string(), z.int()).describe("By code."),
     }),
   })
   .openapi("QueueStatus");

@@ -18,7 +18,7 @@ const TIER_NAME_LENGTH_MAX = 64;
 
 const page = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(100),
-  after: z.string().default(""),
+  after: z.string().default("").describe("The `next` of the page before."),
 });
 const tenantBody = z
   .strictObject({ tier: z.string().max(TIER_NAME_LENGTH_MAX), status: tenantStatus.optional() })

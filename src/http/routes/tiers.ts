@@ -29,9 +29,20 @@ const NEEDED_TIERS: ReadonlySet<string> = new Set([DEFAULT_TIER, ANONYMOUS_TIER]
 
 const tierPath = z.object({ name: z.string().regex(/^[a-z0-9_-]{1,64}$/, "must be 1 to 64 of a-z, 0-9, _ and -") });
 const tierShape = z
-  .object({ name: z.string(), ...shownLimits, weight: z.int(), version: z.int(), updatedAt: z.iso.datetime() })
+  .object({
+    name: z.string(),
+    ...shownLimits,
+    weight: z.int().describe("Turns in the queue, against other tiers."),
+    version: z.int().describe("Of the limits: a newer one is greater."),
+    updatedAt: z.iso.datetime(),
+  })
   .openapi("Tier");
-const savedTier = tierShape.extend({ tenantsUpdated: z.int(), tenantsPending: z.int() }).openapi("SavedTier");
+const savedTier = tierShape
+  .extend({
+    tenantsUpdated: z.int().describe("Told before this answer."),
+    tenantsPending: z.int().describe("They follow with their next requests."),
+  })
+  .openapi("SavedTier");
 
 export function registerTiers(api: Api, config: Config): void {
   registerReads(api);

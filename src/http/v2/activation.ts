@@ -32,11 +32,13 @@ const { activate } = ENGINE_ROUTES;
 const activation = z
   .object({
     type: z.string(),
-    timeout: wholeNumber(1, 86_400_000),
-    maxJobsToActivate: z.int().min(1),
+    timeout: wholeNumber(1, 86_400_000).describe("How long the jobs are the worker's, in milliseconds."),
+    maxJobsToActivate: z.int().min(1).describe(`More than ${JOBS_MAX} is ${JOBS_MAX}.`),
     worker: optional(z.string()),
-    fetchVariable: optional(z.array(z.string())),
-    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+    fetchVariable: optional(z.array(z.string())).describe("None: all variables."),
+    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).describe(
+      "How long to hold the poll, in milliseconds.",
+    ),
     tenantIds: optional(z.array(z.string())),
   })
   .openapi("JobActivation");

@@ -46,13 +46,15 @@ const newInstance = z
   .object({
     processDefinitionId: optional(z.string()),
     processDefinitionKey: optional(keyText),
-    processDefinitionVersion: optional(z.int().min(NEWEST)),
+    processDefinitionVersion: optional(z.int().min(NEWEST)).describe("-1, or without it: the newest."),
     variables: optional(variables),
     tenantId: optional(z.string()),
-    awaitCompletion: optional(z.boolean()),
-    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+    awaitCompletion: optional(z.boolean()).describe("Hold the answer until the instance has completed."),
+    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).describe(
+      "How long to await it, in milliseconds.",
+    ),
     fetchVariables: optional(z.array(z.string())),
-    businessId: optional(z.string()),
+    businessId: optional(z.string()).describe("No two active instances have the same."),
     tags: optional(z.array(z.string())),
     // Passed over they would change what the caller means; so they are refused, unless they are empty.
     startInstructions: optional(z.array(z.unknown()).max(0, "is not supported")),

@@ -20,9 +20,9 @@ import { foreignTenant } from "./tenant.ts";
 
 const search = z
   .object({
-    filter: optional(jsonObject),
-    sort: optional(z.array(jsonObject)),
-    page: optional(jsonObject),
+    filter: optional(jsonObject).describe('By field: a value, or `{"$in": […]}`, `{"$like": "order-*"}` and the like.'),
+    sort: optional(z.array(jsonObject)).describe('`[{"field": "startDate", "order": "DESC"}]`'),
+    page: optional(jsonObject).describe('`{"from": 0, "limit": 100}`'),
   })
   .default({ filter: undefined, sort: undefined, page: undefined })
   .openapi("EngineSearch");
