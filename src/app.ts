@@ -23,6 +23,7 @@ import { registerLimits } from "./http/routes/limits.ts";
 import { registerOAuth } from "./http/routes/oauth.ts";
 import { registerPages } from "./http/routes/pages.ts";
 import { registerQueue } from "./http/routes/queue.ts";
+import { registerSession } from "./http/routes/session.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
@@ -59,6 +60,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerFlowControl(api, config);
   registerDeadLetters(api, config);
   registerAudit(api);
+  registerSession(api);
   registerPages(api);
   app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
   return app;

@@ -1,9 +1,6 @@
-import { Frame } from "../shared/frame.tsx";
 import { mount } from "../shared/mount.tsx";
+import { Dashboard } from "./dashboard.tsx";
+import "./dashboard.css";
 
 /** The entry of `/dashboard`. */
-mount(
-  <Frame current="/dashboard">
-    <h1>Dashboard</h1>
-  </Frame>,
-);
+mount(<Dashboard />);
