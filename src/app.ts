@@ -24,6 +24,7 @@ import { registerOAuth } from "./http/routes/oauth.ts";
 import { registerQueue } from "./http/routes/queue.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
+import { registerUsage } from "./http/routes/usage.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
@@ -58,6 +59,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerFlowControl(api, config);
   registerDeadLetters(api, config);
   registerAudit(api);
+  registerUsage(api);
   app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
   return app;
 }
