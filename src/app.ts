@@ -26,6 +26,7 @@ import { registerQueue } from "./http/routes/queue.ts";
 import { registerSession } from "./http/routes/session.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
+import { registerUsage } from "./http/routes/usage.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
@@ -60,6 +61,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerFlowControl(api, config);
   registerDeadLetters(api, config);
   registerAudit(api);
+  registerUsage(api);
   registerSession(api);
   registerPages(api);
   app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });

@@ -40,6 +40,9 @@ function foreign(folder: string, allowed: readonly string[]): string[] {
   );
 }
 
+/** What tenants' objects write to D1, beside every decision and never in its way. */
+const USAGE_TABLES = ["store/usage.ts", "store/retention.ts"];
+
 /** Of BPMN and of FEEL. */
 const PARSERS = ["bpmn-moddle", "zeebe-bpmn-moddle/resources/zeebe.json", "feelin"];
 
@@ -53,7 +56,10 @@ describe("who imports whom", () => {
     ["store", ["core/", "store/", "zod"]],
     ["identity", ["core/", "identity/", "store/", "config.ts", "@hono/zod-openapi", "zod", "jose"]],
     ["executor", ["core/", "executor/", "wire/", "@hono/zod-openapi", "zod", ...PARSERS]],
-    ["durable", ["core/", "durable/", "executor/", "identity/caller.ts", "config.ts", "cloudflare:workers"]],
+    [
+      "durable",
+      ["core/", "durable/", "executor/", "identity/caller.ts", "config.ts", "cloudflare:workers", ...USAGE_TABLES],
+    ],
     [
       "http",
       [

@@ -42,7 +42,7 @@ export function WhenNear({ children }: { readonly children: ComponentChildren })
     seen.observe(place.current);
     return () => seen.disconnect();
   }, [isNear]);
-  return isNear ? <>{children}</> : <div ref={place} class="kept-free" />;
+  return isNear ? children : <div ref={place} class="kept-free" />;
 }
 
 /** So far below the window's lower edge that it is there before it is seen. */
