@@ -21,6 +21,7 @@ import { registerHealth } from "./http/routes/health.ts";
 import { registerKeys } from "./http/routes/keys.ts";
 import { registerLimits } from "./http/routes/limits.ts";
 import { registerOAuth } from "./http/routes/oauth.ts";
+import { registerPages } from "./http/routes/pages.ts";
 import { registerQueue } from "./http/routes/queue.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
@@ -58,6 +59,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerFlowControl(api, config);
   registerDeadLetters(api, config);
   registerAudit(api);
+  registerPages(api);
   app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
   return app;
 }
