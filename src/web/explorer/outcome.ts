@@ -58,8 +58,8 @@ export interface Outcome {
   readonly chosen: Run;
   /** The same without the bound; where there is none, with the usual one. */
   readonly other: Run;
-  /** When the queue would be empty with neither bound nor quota. */
-  readonly freeEmptyAt: number;
+  /** As it was asked for, but without the quota; null: there is none. */
+  readonly withoutQuota: Run | null;
   readonly modes: Modes;
 }
 
@@ -74,10 +74,10 @@ export function outcomeOf(settings: Settings): Outcome {
   const shedding = run(bounded);
   const waitersMax = noControl.figures.offered;
   const backpressure = run({ ...bounded, engine: { ...bounded.engine, enqueueWaitMs: HELD_MS, waitersMax } });
-  const free = settings.quota ? run(burstWorld(burstOf({ ...settings, bound: null, quota: false }))) : noControl;
+  const withoutQuota = settings.quota ? run(burstWorld(burstOf({ ...settings, quota: false }))) : null;
   const [chosen, other] = settings.bound === null ? [noControl, shedding] : [shedding, noControl];
   const modes = { bound, noControl, backpressure, shedding };
-  return { settings, chosen, other, freeEmptyAt: free.figures.emptyAt, modes };
+  return { settings, chosen, other, withoutQuota, modes };
 }
 
 function run(spec: WorldSpec): Run {
