@@ -22,9 +22,12 @@ import { registerHealth } from "./http/routes/health.ts";
 import { registerKeys } from "./http/routes/keys.ts";
 import { registerLimits } from "./http/routes/limits.ts";
 import { registerOAuth } from "./http/routes/oauth.ts";
+import { registerPages } from "./http/routes/pages.ts";
 import { registerQueue } from "./http/routes/queue.ts";
+import { registerSession } from "./http/routes/session.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
+import { registerUsage } from "./http/routes/usage.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
@@ -56,7 +59,10 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerFlowControl(api, config);
   registerDeadLetters(api, config);
   registerAudit(api);
+  registerUsage(api);
+  registerSession(api);
   registerDocument(api, config);
+  registerPages(api);
   return app;
 }
 

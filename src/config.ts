@@ -64,6 +64,8 @@ const variables = z
     FINISHED_KEEP_HOURS: whole(1, 24 * 30, 24),
     FINISHED_KEEP_MAX: whole(1_000, 20_000_000, 1_000_000),
     FINISHED_KEEP_BYTES: whole(1024 * 1024, 4 * 1024 ** 3, 1024 ** 3),
+    USAGE_KEEP_DAYS: whole(1, 400, 14),
+    AUDIT_KEEP_DAYS: whole(0, 36_500, 400),
     IDENTITY_CACHE_MS: whole(0, 300_000, 10_000),
     LIMITER_TIMEOUT_MS: whole(1, 60_000, 1_000),
     ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),

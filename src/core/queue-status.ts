@@ -34,6 +34,18 @@ export interface QueueStatus {
   };
 }
 
+/** What only operators see of it. */
+export interface EngineReport extends QueueStatus {
+  readonly operator: OperatorStatus;
+}
+
+export interface OperatorStatus {
+  /** Whether ordinary commands are taken while it is paused. */
+  readonly accepting: boolean;
+  /** What a caller would be told whose command is refused now; null while there is room. */
+  readonly retryAfterSeconds: number | null;
+}
+
 /** What an operator sees of the upstream. */
 export interface UpstreamStatus {
   /** It is asked freely; not at all; or by one attempt at a time until one is answered. */

@@ -1,9 +1,11 @@
-import type { QueueStatus, UpstreamStatus } from "../core/queue-status.ts";
+import type { EngineHealth } from "../core/depth-gate.ts";
+import type { EngineReport, OperatorStatus, QueueStatus, UpstreamStatus } from "../core/queue-status.ts";
+import { ReturnTimes } from "../core/return-times.ts";
 import type { EngineParts } from "./engine-parts.ts";
 
 /** How one engine object stands, and what several are together. */
 
-export function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
+function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
   const { depth, criticalDepth, peakDepth, bounds } = parts.queue;
   const { deferred, retries, running, line } = parts;
   const oldest = parts.queue.oldestAcceptedAtMs();
@@ -30,12 +32,39 @@ export function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
   };
 }
 
+/** The same with what only operators see. @param health what the engine says of itself at this moment */
+export function reportOf(parts: EngineParts, health: EngineHealth, nowMs: number): EngineReport {
+  const operator = { accepting: parts.settings.accepting, retryAfterSeconds: toldNow(health, nowMs) };
+  return { ...statusOf(parts, nowMs), operator };
+}
+
+/** What somebody of whom nobody was told a time yet would be told; whoever really asks may come after others. */
+function toldNow({ refusing, places, retryAfterSeconds }: EngineHealth, nowMs: number): number | null {
+  if (refusing === null) return null;
+  if (places === null) return retryAfterSeconds;
+  return new ReturnTimes().tell({ tenant: "", weight: 1 }, places.ahead, places.speed, nowMs, MIDDLE);
+}
+
+/** Of the jitter of a long wait. */
+const MIDDLE = 0.5;
+
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }
 
+/** As {@link addStatus}, with what operators see: it takes commands when all parts do, and the longest time is told. */
+export function addReports(parts: readonly EngineReport[]): EngineReport {
+  const operators = parts.map(({ operator }) => operator);
+  const told = operators.flatMap(({ retryAfterSeconds }) => retryAfterSeconds ?? []);
+  const operator: OperatorStatus = {
+    accepting: operators.every(({ accepting }) => accepting),
+    retryAfterSeconds: told.length === 0 ? null : Math.max(...told),
+  };
+  return { ...addStatus(parts.map(({ operator: _ofOperators, ...status }) => status)), operator };
+}
+
 /** What several engine objects are together. Peaks need not have been at the same time, so theirs is an upper bound. */
-export function addStatus(parts: readonly QueueStatus[]): QueueStatus {
+function addStatus(parts: readonly QueueStatus[]): QueueStatus {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("there is at least one partition");
   return others.reduce(addTwo, first);

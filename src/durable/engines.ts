@@ -5,10 +5,10 @@ import type { JsonObject } from "../core/json.ts";
 import { parseKey } from "../core/keys.ts";
 import { partitionOf } from "../core/partition.ts";
 import type { Problem } from "../core/problem.ts";
-import type { QueueStatus } from "../core/queue-status.ts";
+import type { EngineReport } from "../core/queue-status.ts";
 import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
 import type { Found, InstanceView, SearchKind, SearchQuery } from "./engine-reads.ts";
-import { addStatus } from "./engine-status.ts";
+import { addReports } from "./engine-status.ts";
 import type { Polled, PollRequest } from "./polling.ts";
 import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
@@ -178,9 +178,9 @@ export async function engineStatus(
   env: Env,
   config: Config,
   edgeRefusals: Readonly<Record<string, number>>,
-): Promise<QueueStatus> {
+): Promise<EngineReport> {
   const parts = allEngines(env, config).map((engine, n) => engine.status(n === 0 ? edgeRefusals : {}));
-  return addStatus(await Promise.all(parts));
+  return addReports(await Promise.all(parts));
 }
 
 /** Dead letters of all partitions: oldest first within each, partition by partition. */

@@ -81,7 +81,14 @@ export async function checkCaller(
   const { cost, critical, judgeOnly = false, key = null } = request;
   const limiter = limiterOf(env, callerKey(caller));
   const ask = () =>
-    limiter.check({ cost, critical, judgeOnly, limits: caller.limits, subjects: subjectsOf(caller, key) });
+    limiter.check({
+      cost,
+      critical,
+      judgeOnly,
+      limits: caller.limits,
+      subjects: subjectsOf(caller, key),
+      tier: caller.tier,
+    });
   const decision = await answeredInTime(ask, config.LIMITER_TIMEOUT_MS);
   if (decision !== null) return { kind: "decided", decision, degraded: false };
   console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));
@@ -139,11 +146,8 @@ export async function resetLimiter(env: Env, tenant: string): Promise<void> {
   await tenantLimiterOf(env, tenant).reset();
 }
 
-/** What a tenant's object has admitted and refused since `since` (Unix milliseconds). */
-export async function limiterUsage(
-  env: Env,
-  tenant: string,
-): Promise<{ admitted: number; refused: number; since: number }> {
+/** What a tenant's object has admitted and refused since `since` (Unix milliseconds), and what D1 has not heard of yet. */
+export async function limiterUsage(env: Env, tenant: string): ReturnType<Calls<TenantLimiter>["usage"]> {
   return await tenantLimiterOf(env, tenant).usage();
 }
 

@@ -18,8 +18,10 @@ import { MeterTable } from "../core/meters.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
 import { type Receipt, Receipts } from "../core/receipts.ts";
 import { keyOfId, NOBODY, type Subjects } from "../core/subjects.ts";
+import type { MinuteUsage } from "../core/usage-minutes.ts";
 import { LimiterDisk } from "./limiter-disk.ts";
 import { loadLimiter, type Usage } from "./limiter-store.ts";
+import { UsageFlush } from "./usage-flush.ts";
 
 /**
  * Layer 1's object: one per tenant, it holds the meters of all its policies. Load, decide in core, write what must
@@ -37,6 +39,8 @@ export interface LimiterRequest {
   readonly limits: Limits | null;
   /** Whose use it is within the tenant. Absent from a Worker that is older than the object, during a deployment. */
   readonly subjects?: Subjects;
+  /** The tier that the tenant is in, as far as the caller knows. */
+  readonly tier?: string | null;
 }
 
 /** A decision, with the receipt of its charge where there was one that can be given back. */
@@ -55,6 +59,7 @@ export class TenantLimiter extends DurableObject<Env> {
   readonly #meters: MeterTable;
   readonly #disk: LimiterDisk;
   #usage: Usage;
+  readonly #usageFlush: UsageFlush;
   #lastChargeMs = 0;
   readonly #receipts = new Receipts(Math.random());
   #flushPlanned = false;
@@ -69,6 +74,7 @@ export class TenantLimiter extends DurableObject<Env> {
     this.#rules = rulesOf(this.#tenantLimits, this.#ceiling);
     this.#meters = new MeterTable(stored?.meters);
     this.#usage = stored?.usage ?? { admitted: 0, refused: 0, sinceMs: Date.now() };
+    this.#usageFlush = new UsageFlush(env.DB, configOf(env), ctx.id.name);
   }
 
   /** Checks a cost against all policies that apply and charges them together, or not at all. */
@@ -81,7 +87,9 @@ export class TenantLimiter extends DurableObject<Env> {
       ? this.#checkCritical(cost, nowMs, subjects)
       : this.#check(cost, nowMs, subjects);
     if (cost === 0) return decision;
-    if (decision.outcome === "allowed") {
+    const passed = decision.outcome === "allowed";
+    this.#usageFlush.count(passed ? 1 : 0, passed ? 0 : 1, nowMs, request.tier);
+    if (passed) {
       this.#usage = { ...this.#usage, admitted: this.#usage.admitted + 1 };
       this.#planFlush(nowMs);
     } else this.#usage = { ...this.#usage, refused: this.#usage.refused + 1 };
@@ -100,6 +108,7 @@ export class TenantLimiter extends DurableObject<Env> {
     const given = giveBack(this.#meters, this.#tenantLimits, cost, receipt.ids, since, nowMs, subjects);
     this.#keep(given.next, nowMs, false);
     this.#usage = { ...this.#usage, admitted: Math.max(0, this.#usage.admitted - 1) };
+    this.#usageFlush.count(-1, 0, nowMs);
     return given.decision.reports;
   }
 
@@ -128,8 +137,9 @@ export class TenantLimiter extends DurableObject<Env> {
   }
 
   /** Requests decided, admitted and refused, since the time given. Memory that is lost loses the last seconds. */
-  usage(): { admitted: number; refused: number; since: number } {
-    return { admitted: this.#usage.admitted, refused: this.#usage.refused, since: this.#usage.sinceMs };
+  usage(): { admitted: number; refused: number; since: number; pending: readonly MinuteUsage[] } {
+    const { admitted, refused, sinceMs: since } = this.#usage;
+    return { admitted, refused, since, pending: this.#usageFlush.pending };
   }
 
   #check(cost: number, nowMs: number, subjects: Subjects): Charged {

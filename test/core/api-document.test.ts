@@ -28,6 +28,9 @@ const DEPLOYMENTS: Record<string, Record<string, string>> = {
 /** Paths that are asked for with any method: middleware, and in front of a cluster its whole surface, row by row. */
 const ANY_METHOD = ["/*", "/admin/*", "/t/:tenant/v2/*", "/v1/*", "/v2/*"];
 
+/** For people: pages, what they are made of, and their names with a slash at the end. */
+const PAGES = /^GET \/(dashboard|explorer|docs|assets)(\/\*?)?$/;
+
 /** Of a document there can be a 4xx only where something can be asked wrongly. */
 const NEVER_REFUSED = ["getApiDocument", "getHealth", "getReadiness"];
 
@@ -57,7 +60,8 @@ describe.each(Object.entries(DEPLOYMENTS))("the document of %s", (_label, vars) 
     const app = appOf(vars);
     const served = app.routes
       .filter(({ method }) => method !== "ALL")
-      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
+      .filter((at) => !PAGES.test(at));
     const document: ApiDocument = JSON.parse(await textOf(app));
     const inCluster = (at: string) => vars.UPSTREAM_URL !== undefined && /^\w+ (\/t\/\{tenant\})?\/v2\//.test(at);
     const described = operationsOf(document).flatMap(({ method, path, operation }) =>

@@ -1,6 +1,9 @@
+import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
+import { minuteOf } from "../../src/core/usage-minutes.ts";
+import { saveUsage } from "../../src/store/usage.ts";
 import { type ApiDocument, type ExampleRequest, examplesOf, faultsBy, operationsOf } from "../support/api-document.ts";
 import {
   type Credentials,
@@ -99,6 +102,14 @@ const demo = async (): Promise<Made> => {
   const { body } = await call<{ key: string }>("POST", "/admin/tenants/shop/keys", ADMIN);
   return { "demo-standard": "shop", hg_dev_standard: body.key };
 };
+const used = async (): Promise<Made> => {
+  await acme();
+  const counts = { tier: "standard", admitted: 12, refused: 3, returned: 0 };
+  const parcel = { number: 1, minutes: [{ minute: minuteOf(Date.now()), ...counts }] };
+  await saveUsage(env.DB, { tenant: "acme", tier: "standard", life: crypto.randomUUID() }, parcel);
+  return {};
+};
+
 /** What an example needs to be there first. */
 const FIRST: Readonly<Record<string, () => Promise<Made>>> = {
   "sendCommand activate": instance,
@@ -135,7 +146,8 @@ const FIRST: Readonly<Record<string, () => Promise<Made>>> = {
   "putTenantLimits lower": acme,
   "deleteTenantLimits acme": acme,
   "resetTenant acme": acme,
-  "getTenantUsage acme": acme,
+  "getTenantUsage acme": used,
+  "getUsage hour": used,
   "createKey named": acme,
   "createKey expiring": acme,
   "listKeys acme": apiKey,

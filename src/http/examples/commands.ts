@@ -18,6 +18,32 @@ const ended = {
   finishedAt: "2026-11-30T11:13:57.309Z",
 };
 
+const idle = {
+  depth: 0,
+  criticalDepth: 0,
+  running: 0,
+  retrying: 0,
+  deferred: 0,
+  inFlight: 0,
+  bound: 10_000,
+  depthPercent: 0,
+  oldestWaitSeconds: 0,
+  completedLastMinute: 6,
+  pacePerSecond: null,
+  peakDepth: 1,
+  paused: false,
+  limit: { algorithm: "aimd", value: 200 },
+  counters: {
+    accepted: 6,
+    completed: 6,
+    failed: 0,
+    dead: 0,
+    cancelled: 0,
+    expired: 0,
+    refused: { queue_full: 2 },
+  },
+};
+
 export const COMMANDS = {
   send: {
     operationId: "sendCommand",
@@ -112,6 +138,18 @@ export const COMMANDS = {
     problems: ["not_found", "conflict", ...ENGINE_SILENCE],
     examples: { queued: { summary: "One that waits", path: { id: "1179603723715817" }, status: 204 } },
   },
+  operatorQueue: {
+    operationId: "getOperatorQueue",
+    problems: [...ENGINE_SILENCE],
+    headers: { 200: ["Cache-Control"] },
+    examples: {
+      idle: {
+        summary: "An engine that has nothing to do",
+        status: 200,
+        answer: { ...idle, accepting: true, retryAfterSeconds: null, partitions: 1 },
+      },
+    },
+  },
   queue: {
     operationId: "getQueue",
     description: "The same for every caller. Asking is not charged.",
@@ -121,31 +159,7 @@ export const COMMANDS = {
       idle: {
         summary: "An engine that has nothing to do",
         status: 200,
-        answer: {
-          depth: 0,
-          criticalDepth: 0,
-          running: 0,
-          retrying: 0,
-          deferred: 0,
-          inFlight: 0,
-          bound: 10_000,
-          depthPercent: 0,
-          oldestWaitSeconds: 0,
-          completedLastMinute: 6,
-          pacePerSecond: null,
-          peakDepth: 1,
-          paused: false,
-          limit: { algorithm: "aimd", value: 200 },
-          counters: {
-            accepted: 6,
-            completed: 6,
-            failed: 0,
-            dead: 0,
-            cancelled: 0,
-            expired: 0,
-            refused: { queue_full: 2 },
-          },
-        },
+        answer: idle,
       },
     },
   },

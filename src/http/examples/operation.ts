@@ -27,6 +27,11 @@ const letter = {
 };
 
 export const OPERATION = {
+  session: {
+    operationId: "getSession",
+    headers: { 200: ["Cache-Control"] },
+    examples: { admin: { summary: "The admin token's", status: 200, answer: { actor: "admin" } } },
+  },
   pause: {
     operationId: "pauseEngine",
     problems: [...ENGINE_SILENCE],

@@ -82,12 +82,41 @@ export const TENANTS = {
   usage: {
     operationId: "getTenantUsage",
     problems: ["not_found"],
+    headers: { 200: ["Cache-Control"] },
     examples: {
       acme: {
-        summary: "What its object has counted",
+        summary: "Since its object was made, and in the last five minutes",
         path,
+        query: { minutes: 5 },
         status: 200,
-        answer: { tenant: "acme", admitted: 1204, refused: 17, since: "2026-11-30T11:13:57.384Z" },
+        answer: {
+          tenant: "acme",
+          admitted: 1204,
+          refused: 17,
+          since: "2026-11-30T11:13:57.384Z",
+          minutes: [{ minute: "2026-11-30T11:41:00.000Z", admitted: 12, refused: 0 }],
+          note: "Counts are gathered in memory and written down once a minute.",
+        },
+      },
+    },
+  },
+  usageOfAll: {
+    operationId: "getUsage",
+    headers: { 200: ["Cache-Control"] },
+    examples: {
+      hour: {
+        summary: "The last hour, and the three who used most",
+        query: { minutes: 60, top: 3 },
+        status: 200,
+        answer: {
+          since: "2026-11-30T10:42:00.000Z",
+          until: "2026-11-30T11:41:12.345Z",
+          minutes: 60,
+          admitted: 1216,
+          refused: 17,
+          topByUse: [{ tenant: "acme", tier: "standard", admitted: 1204, refused: 17 }],
+          topByRefusals: [{ tenant: "acme", tier: "standard", admitted: 1204, refused: 17 }],
+        },
       },
     },
   },

@@ -1,10 +1,9 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import { applyLimits, limiterUsage, resetLimiter } from "../../durable/stubs.ts";
+import { applyLimits, resetLimiter } from "../../durable/stubs.ts";
 import { deleteTenantLimits, noteReset, putTenantLimits } from "../../store/tenant-limits.ts";
-import { findTenant, type Tenant } from "../../store/tenants.ts";
-import { actOf, commit, isoTime, notFound, push } from "../admin-write.ts";
+import type { Tenant } from "../../store/tenants.ts";
+import { actOf, commit, notFound, push } from "../admin-write.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { TENANTS } from "../examples/tenants.ts";
@@ -12,19 +11,14 @@ import { tenantLimitsBody } from "../limits-schema.ts";
 import { problem } from "../problem.ts";
 import { showTenant, tenantPath, tenantShape } from "../tenant-shape.ts";
 
-/** `/admin/tenants/{id}/limits`, `/reset` and `/usage`: what a tenant may spend, owes and has spent. */
+/** `/admin/tenants/{id}/limits` and `/reset`: what a tenant may spend, and owes. */
 
 /** How long to wait before asking a tenant's object again that did not answer, in seconds. */
 const LIMITER_RETRY_SECONDS = 1;
 
-const usage = z
-  .object({ tenant: z.string(), admitted: z.int(), refused: z.int(), since: z.iso.datetime() })
-  .openapi("TenantUsage");
-
 export function registerTenantLimits(api: Api, config: Config): void {
   registerOwnLimits(api, config);
   registerReset(api);
-  registerUsage(api);
 }
 
 function registerOwnLimits(api: Api, config: Config): void {
@@ -97,30 +91,8 @@ function registerReset(api: Api): void {
   );
 }
 
-function registerUsage(api: Api): void {
-  endpoint(
-    api,
-    {
-      method: "get",
-      path: "/admin/tenants/{id}/usage",
-      summary: "How many of a tenant's requests were admitted and refused",
-      tags: ["tenants"],
-      docs: TENANTS.usage,
-      params: tenantPath,
-      responses: { 200: { description: "Counts since a time", schema: usage } },
-    },
-    async (c, { params: { id } }) => {
-      if ((await findTenant(c.env.DB, id)) === null) return notFound(c, "tenant");
-      return asked(c, async () => {
-        const { admitted, refused, since } = await limiterUsage(c.env, id);
-        return c.json({ tenant: id, admitted, refused, since: isoTime(since) });
-      });
-    },
-  );
-}
-
 /** Answers from the tenant's object, or says that it does not answer. */
-async function asked(c: Context<AppEnv>, ask: () => Promise<Response>): Promise<Response> {
+export async function asked(c: Context<AppEnv>, ask: () => Promise<Response>): Promise<Response> {
   try {
     return await ask();
   } catch (error) {
