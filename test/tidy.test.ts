@@ -53,6 +53,7 @@ describe("who imports whom", () => {
     ["sim", ["core/", "sim/", "client/retry.ts", "client/outcome.ts"]],
     ["client", ["core/", "client/"]],
     ["store", ["core/", "store/", "zod"]],
+    ["telemetry", ["core/", "telemetry/"]],
     ["identity", ["core/", "identity/", "store/", "config.ts", "@hono/zod-openapi", "zod", "jose"]],
     ["executor", ["core/", "executor/", "wire/", "@hono/zod-openapi", "zod", ...PARSERS]],
     [
@@ -66,6 +67,7 @@ describe("who imports whom", () => {
         "http/",
         "identity/",
         "store/",
+        "telemetry/",
         "config.ts",
         "durable/stubs.ts",
         "durable/engines.ts",
@@ -80,6 +82,8 @@ describe("who imports whom", () => {
         "wire/",
         "@hono/zod-openapi",
         "hono",
+        "hono/accepts",
+        "hono/route",
       ],
     ],
   ])("%s imports only what it may", (folder, allowed) => {

@@ -8,6 +8,7 @@ import {
   ENGINE_TITLES,
 } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
+import { noteProblem } from "./decision.ts";
 
 /**
  * The one place where an error becomes a body: application/problem+json (RFC 9457) with our `code`. On the engine's own
@@ -55,6 +56,7 @@ export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
   const instance = new URL(c.req.url).pathname;
   const forEngineClients = ENGINE_SURFACE.test(instance);
   const comeBackSeconds = comeBackAfter(fault, forEngineClients);
+  noteProblem(c, fault.code, comeBackSeconds);
   const body: ProblemBody = {
     type,
     title: forEngineClients ? ENGINE_TITLES[fault.code] : title,
