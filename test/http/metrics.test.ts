@@ -87,8 +87,10 @@ describe("after an exact scenario", () => {
     expect([ofTenant("alpha", "admitted"), ofTenant("alpha", "returned")]).toEqual([4, 1]);
     expect([ofTenant('be"ta\\', "admitted"), ofTenant('be"ta\\', "refused")]).toEqual([2, 4]);
     expect([ofTenant("other", "admitted"), ofTenant("other", "refused")]).toEqual([0, 0]);
-    expect(seen.value("headgate_retry_after_seconds")).toBe(4);
-    expect(seen.value("headgate_processing_seconds")).toBe(3);
+    expect(seen.value("headgate_retry_after_seconds_count")).toBe(4);
+    expect(seen.value("headgate_retry_after_seconds_bucket", { le: "1.0" })).toBe(1);
+    expect(seen.value("headgate_processing_seconds_count")).toBe(3);
+    expect(seen.value("headgate_processing_seconds_bucket", { le: "0.005" })).toBe(1);
     expect(seen.value("headgate_dead_letters")).toBe(0);
     expect(seen.value("headgate_limiter_degraded_total")).toBe(0);
     expect(seen.value("headgate_paused")).toBe(0);

@@ -3,9 +3,6 @@ declare module "parse-prometheus-text-format" {
   interface Metric {
     readonly labels?: Readonly<Record<string, string>>;
     readonly value?: string;
-    readonly buckets?: Readonly<Record<string, string>>;
-    readonly count?: string;
-    readonly sum?: string;
   }
   interface Family {
     readonly name: string;
