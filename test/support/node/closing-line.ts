@@ -1,4 +1,5 @@
 import type { Reporter, TestModule } from "vitest/node";
+import { NO_PROMTOOL, skipsPromtool } from "./promtool.ts";
 
 /** Ends every test run with one plain line of counts, and says loudly what was skipped. */
 export default class ClosingLine implements Reporter {
@@ -14,6 +15,7 @@ export default class ClosingLine implements Reporter {
       // A file can fail without a test of its own failing: it does not load, or its set-up throws.
       counts.failed += module.state() === "failed" ? Math.max(1, failed) : failed;
     }
+    if (skipsPromtool()) console.log(`TESTS OF ops/ BY PROMTOOL SKIPPED: ${NO_PROMTOOL}`);
     console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   }
 }
