@@ -10,6 +10,7 @@ import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
 import { preflight } from "./http/middleware/preflight.ts";
 import { requestContext } from "./http/middleware/request-context.ts";
+import { telemetry } from "./http/middleware/telemetry.ts";
 import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
 import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
@@ -21,6 +22,7 @@ import { registerFlowControl } from "./http/routes/flow-control.ts";
 import { registerHealth } from "./http/routes/health.ts";
 import { registerKeys } from "./http/routes/keys.ts";
 import { registerLimits } from "./http/routes/limits.ts";
+import { registerMetrics } from "./http/routes/metrics.ts";
 import { registerOAuth } from "./http/routes/oauth.ts";
 import { registerPages } from "./http/routes/pages.ts";
 import { registerQueue } from "./http/routes/queue.ts";
@@ -37,6 +39,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   app.onError((error, c) => answerError(error, c));
   app.notFound((c) => problem(c, { code: "not_found", detail: `There is no ${c.req.method} ${c.req.path} here.` }));
 
+  app.use(telemetry(config));
   app.use(requestContext());
   app.use(preflight());
   app.use("/v1/*", authenticate(config, { local: false }));
@@ -61,6 +64,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerAudit(api);
   registerUsage(api);
   registerSession(api);
+  registerMetrics(api, config);
   registerDocument(api, config);
   registerPages(api);
   return app;

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
+import type { EdgeTold } from "../core/edge-told.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
 import type { EngineReport } from "../core/queue-status.ts";
 import { Admission } from "./admission.ts";
@@ -126,9 +127,9 @@ export class CommandEngine extends DurableObject<Env> {
     return cancelled ? "cancelled" : "not_queued";
   }
 
-  /** @param edgeRefusals what an isolate refused without asking, since it last said so; by code */
-  status(edgeRefusals: Readonly<Record<string, number>>): EngineReport {
-    this.#parts.refusals.add(edgeRefusals);
+  /** @param told what an isolate did without asking, since it last said so */
+  status(told: EdgeTold): EngineReport {
+    this.#parts.hear(told);
     const nowMs = Date.now();
     this.#expiry.run(nowMs);
     return reportOf(this.#parts, this.#admission.health(nowMs), nowMs);

@@ -102,13 +102,22 @@ export class UsageFlush {
     try {
       await inTime(this.#save(this.#tenant, parcel));
       this.#minutes.arrived();
-      if (Math.random() < 1 / CLEAR_EVERY) await inTime(clearOld(this.#db, nowMs, this.#keep));
-      return true;
     } catch (error) {
       console.warn(JSON.stringify({ event: "usage_flush_failed", tenant: this.#tenant, error: String(error) }));
       return false;
     } finally {
       this.#writing = false;
+    }
+    if (Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
+    return true;
+  }
+
+  async #clear(nowMs: number): Promise<void> {
+    try {
+      await inTime(clearOld(this.#db, nowMs, this.#keep));
+    } catch (error) {
+      // Somebody else's flush clears it then.
+      console.warn(JSON.stringify({ event: "clear_old_failed", error: String(error) }));
     }
   }
 

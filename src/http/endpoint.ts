@@ -37,8 +37,8 @@ export interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z
   readonly documentedBody?: z.ZodType;
   /** Headers that the document shows; the handler reads them itself. */
   readonly documentedHeaders?: z.ZodObject;
-  /** What a success answers: description, and the schema of its body where it has one: JSON, unless `type` is another. */
-  readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType; type?: string }>>;
+  /** What a success answers: description, and the schema of its body where it has one: JSON, unless `types` says otherwise. */
+  readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType; types?: readonly string[] }>>;
   /** Its name, refusals and examples. A test holds that every route has them. */
   readonly docs?: Docs;
 }

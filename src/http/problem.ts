@@ -8,6 +8,7 @@ import {
   ENGINE_TITLES,
 } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
+import { noteProblem } from "./decision.ts";
 
 /**
  * The one place where an error becomes a body: application/problem+json (RFC 9457) with our `code`. On the engine's own
@@ -56,6 +57,7 @@ export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
   const body = problemBody(fault, new URL(c.req.url).pathname);
   const { status } = ANY_WIRE[fault.code];
   const { retryAfterSeconds } = body;
+  noteProblem(c, fault.code, retryAfterSeconds ?? null);
   const headers: Record<string, string> = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
   if (retryAfterSeconds !== undefined) headers["Retry-After"] = String(retryAfterSeconds);
   if (fault.code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headgate"';

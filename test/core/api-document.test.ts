@@ -26,7 +26,7 @@ const DEPLOYMENTS: Record<string, Record<string, string>> = {
 };
 
 /** Paths that are asked for with any method: middleware, and in front of a cluster its whole surface, row by row. */
-const ANY_METHOD = ["/*", "/admin/*", "/t/:tenant/v2/*", "/v1/*", "/v2/*"];
+const ANY_METHOD = ["/*", "/admin/*", "/metrics", "/t/:tenant/v2/*", "/v1/*", "/v2/*"];
 
 /** For people: pages, what they are made of, and their names with a slash at the end. */
 const PAGES = /^GET \/(dashboard|explorer|docs|assets)(\/\*?)?$/;

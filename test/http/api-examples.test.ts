@@ -212,6 +212,8 @@ describe("a request that is wrong is answered as the document says", () => {
   const firsts = operationsOf(document).flatMap((placed) => examplesOf(placed).slice(0, 1));
   const wrong: Record<string, (example: ExampleRequest) => Request> = {
     "without a credential": (example) => requestOf(example, { admin: {}, tenant: {} }),
+    "with a credential that nobody has": (example) =>
+      requestOf(example, { admin: { Authorization: "Bearer no" }, tenant: { "X-API-Key": "no" } }),
     "by somebody who may only read": (example) =>
       requestOf(example, { ...credentials, admin: { Authorization: "Bearer test-viewer" } }),
     "with a body that is none": (example) => withBody(requestOf(example, credentials), "{"),

@@ -1,7 +1,7 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { AnyProblemCode } from "../../core/problem.ts";
 import { type AnyShape, BODIES } from "../endpoint.ts";
-import { accessOf, type Docs, type Example } from "./docs.ts";
+import { type Access, accessOf, type Docs, type Example } from "./docs.ts";
 import { type EveryHeader, headersNamed, RATE_HEADERS, type Registry } from "./headers.ts";
 import { problemResponses } from "./problems.ts";
 import { type Schemes, securityOf } from "./security.ts";
@@ -84,33 +84,42 @@ function bodyOf({ body, documentedBody = body, bodyAs = "json" }: AnyShape, exam
 }
 
 function successes(shape: AnyShape, docs: Docs): RouteConfig["responses"] {
-  const answers = Object.entries(shape.responses).map(
-    ([status, { description, schema, type = "application/json" }]) => {
-      const named: EveryHeader[] = ["X-Request-Id"];
-      if (docs.limited) named.push(...RATE_HEADERS, "X-Headgate-Degraded");
-      const headers = headersNamed([...named, ...(docs.headers?.[Number(status)] ?? [])]);
-      const values = Object.entries(docs.examples).filter(
-        ([, one]) => one.status === Number(status) && "answer" in one,
-      );
-      const examples = examplesOf(values.map(([key, { summary, answer: value }]) => [key, { summary, value }]));
-      const content = schema === undefined ? {} : { content: { [type]: { schema, ...examples } } };
-      return [status, { description, headers, ...content }];
-    },
-  );
+  const answers = Object.entries(shape.responses).map(([status, { description, schema, types = [JSON_TYPE] }]) => {
+    const named: EveryHeader[] = ["X-Request-Id"];
+    if (docs.limited) named.push(...RATE_HEADERS, "X-Headgate-Degraded");
+    const headers = headersNamed([...named, ...(docs.headers?.[Number(status)] ?? [])]);
+    if (schema === undefined) return [status, { description, headers }];
+    const shown = Object.entries(docs.examples).filter(([, one]) => one.status === Number(status) && "answer" in one);
+    const examples = examplesOf(shown.map(([key, { summary, answer: value }]) => [key, { summary, value }]));
+    // What is shown is written as the first of them says.
+    const content = types.map((type, n) => [type, { schema, ...(n === 0 ? examples : {}) }]);
+    return [status, { description, headers, content: Object.fromEntries(content) }];
+  });
   return Object.fromEntries(answers);
 }
+
+const JSON_TYPE = "application/json";
 
 function examplesOf(named: readonly (readonly [string, { summary: string; value: unknown }])[]) {
   return named.length === 0 ? {} : { examples: Object.fromEntries(named) };
 }
 
+const OPERATORS: readonly AnyProblemCode[] = ["unauthenticated", "rate_limited", "unavailable"];
+/** What finding out who asks may come to. */
+const BY_ACCESS: Readonly<Record<Access, readonly AnyProblemCode[]>> = {
+  none: [],
+  tenant: ["forbidden", ...OPERATORS],
+  client: ["forbidden", ...OPERATORS],
+  admin: OPERATORS,
+  open: OPERATORS,
+};
+
 /** What a route may say instead of yes: by its credential, its parameters, its body, its limits, and of its own. */
 function problemsOf(shape: AnyShape, docs: Docs): AnyProblemCode[] {
   const codes: AnyProblemCode[] = ["internal", ...(docs.problems ?? [])];
   const access = accessOf(shape.path, docs);
-  if (access === "tenant") codes.push("unauthenticated", "forbidden", "rate_limited", "unavailable");
-  if (access === "client") codes.push("unauthenticated", "forbidden", "rate_limited", "unavailable");
-  if (access === "admin") codes.push("unauthenticated", "rate_limited", "unavailable");
+  codes.push(...BY_ACCESS[access]);
+  // A viewer's token only reads.
   if (access === "admin" && shape.method !== "get") codes.push("forbidden");
   if (shape.params !== undefined || shape.query !== undefined) codes.push("invalid_request");
   if (shape.body !== undefined) codes.push("invalid_request", "payload_too_large");

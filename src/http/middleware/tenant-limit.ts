@@ -4,7 +4,8 @@ import type { Receipt } from "../../core/receipts.ts";
 import { checkCaller, type LimitRequest, refundCaller } from "../../durable/stubs.ts";
 import type { Charged } from "../../durable/tenant-limiter.ts";
 import type { AppEnv } from "../app-env.ts";
-import { countRefusal } from "../edge.ts";
+import { noteLimit, noteReturn } from "../decision.ts";
+import { countRefusal } from "../edge-counts.ts";
 import { problem } from "../problem.ts";
 import { rateProblem, setRateHeaders } from "../rate-headers.ts";
 
@@ -20,6 +21,7 @@ export async function limitTenant(
   request: LimitRequest,
 ): Promise<Charged | Response> {
   const answer = await checkCaller(c.env, config, c.var.caller, request);
+  noteLimit(c, request, answer);
   if (answer.kind === "unavailable") {
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }
@@ -30,6 +32,7 @@ export async function limitTenant(
 
 /** Takes back the charge of a request that a later layer refused: a refusal charges nothing. */
 export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, receipt: Receipt): Promise<void> {
+  noteReturn(c);
   const reports = await refundCaller(c.env, config, c.var.caller, cost, receipt);
   if (reports !== null) setRateHeaders(c, reports);
 }
