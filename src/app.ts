@@ -12,6 +12,7 @@ import { preflight } from "./http/middleware/preflight.ts";
 import { requestContext } from "./http/middleware/request-context.ts";
 import { telemetry } from "./http/middleware/telemetry.ts";
 import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
+import { answerNowhere } from "./http/not-found.ts";
 import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
 import { registerCheck } from "./http/routes/check.ts";
@@ -37,7 +38,7 @@ import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
   const app = new OpenAPIHono<AppEnv>();
   app.onError((error, c) => answerError(error, c));
-  app.notFound((c) => problem(c, { code: "not_found", detail: `There is no ${c.req.method} ${c.req.path} here.` }));
+  app.notFound(answerNowhere(app, config));
 
   app.use(telemetry(config));
   app.use(requestContext());

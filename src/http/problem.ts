@@ -60,6 +60,7 @@ export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
   noteProblem(c, fault.code, retryAfterSeconds ?? null);
   const headers: Record<string, string> = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
   if (retryAfterSeconds !== undefined) headers["Retry-After"] = String(retryAfterSeconds);
+  if (fault.code === "method_not_allowed") headers.Allow = fault.allowed.join(", ");
   if (fault.code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headgate"';
   return c.body(JSON.stringify(body), status, headers);
 }

@@ -4,6 +4,9 @@ import { describeInBrowser } from "./harness.ts";
 
 // The reference at /docs, in a browser: everything of the document is there, can be found and linked, and works by hand.
 
+/** Choices in a body, a read to try, a form, parameters of all kinds, a list of lists. */
+const ONE_OF_EACH = ["sendCommand", "getLimits", "createToken", "getCommand", "putTier"];
+
 describeInBrowser("the API reference", (site) => {
   const readDocument = async (): Promise<ApiDocument> => (await fetch(`${site.url()}/openapi.json`)).json();
   const opened = async (path = "/docs", options: Parameters<typeof site.open>[1] = {}) => {
@@ -135,8 +138,12 @@ describeInBrowser("the API reference", (site) => {
       await page.locator("details").evaluateAll((all) => {
         for (const one of all) one.setAttribute("open", "");
       });
-      expect(await axe()).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      // All routes are drawn by the same parts; with all of them this would take half a minute.
+      await page.locator("article").evaluateAll((all, kept) => {
+        for (const one of all) if (!kept.includes(one.id)) one.remove();
+      }, ONE_OF_EACH);
+      expect(await axe()).toEqual([]);
     },
   );
 });

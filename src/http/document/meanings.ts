@@ -31,6 +31,14 @@ export const MEANINGS: Readonly<Record<AnyProblemCode, { readonly meaning: strin
     meaning: "an active instance has this business id",
     like: { code: "already_exists", detail: "An active instance has the business id order-7." },
   },
+  method_not_allowed: {
+    meaning: "there is something here, for the methods that `Allow` names",
+    like: {
+      code: "method_not_allowed",
+      detail: "There is no PUT /v1/queue here.",
+      allowed: ["GET", "HEAD", "OPTIONS"],
+    },
+  },
   payload_too_large: {
     meaning: "the body is longer than `BODY_BYTES_MAX`",
     like: { code: "payload_too_large", detail: "The body may have at most 262144 bytes." },
