@@ -34,8 +34,8 @@ export interface Docs {
   readonly access?: Access;
   /** What cannot be seen from the summary, in a sentence or two. */
   readonly description?: string;
-  /** It charges its caller's limits, so its answers say what is left of them. */
-  readonly limited?: boolean;
+  /** Its answers say what is left of its caller's limits: it only tells of them, or refuses those who are over them. */
+  readonly limits?: "told" | "refuse";
   /** What may be said instead of yes, besides what a route's credential, parameters and body bring by themselves. */
   readonly problems?: readonly AnyProblemCode[];
   /** Headers of its successes by status. */
@@ -54,7 +54,7 @@ export function accessOf(path: string, docs: Pick<Docs, "access">): Access {
 /** What the way to the engine may say before the engine does. */
 export const ENGINE_SILENCE = ["queue_full"] as const satisfies readonly AnyProblemCode[];
 
-/** What a command may be told at the door: layers 2 and 3, and its own key. Layer 1 is {@link Docs.limited}. */
+/** What a command may be told at the door: layers 2 and 3, and its own key. Layer 1 is {@link Docs.limits}. */
 export const AT_THE_DOOR = [
   "queue_full",
   "request_limit",

@@ -86,7 +86,7 @@ function bodyOf({ body, documentedBody = body, bodyAs = "json" }: AnyShape, exam
 function successes(shape: AnyShape, docs: Docs): RouteConfig["responses"] {
   const answers = Object.entries(shape.responses).map(([status, { description, schema, types = [JSON_TYPE] }]) => {
     const named: EveryHeader[] = ["X-Request-Id"];
-    if (docs.limited) named.push(...RATE_HEADERS, "X-Headgate-Degraded");
+    if (docs.limits !== undefined) named.push(...RATE_HEADERS, "X-Headgate-Degraded");
     const headers = headersNamed([...named, ...(docs.headers?.[Number(status)] ?? [])]);
     if (schema === undefined) return [status, { description, headers }];
     const shown = Object.entries(docs.examples).filter(([, one]) => one.status === Number(status) && "answer" in one);
@@ -123,6 +123,6 @@ function problemsOf(shape: AnyShape, docs: Docs): AnyProblemCode[] {
   if (access === "admin" && shape.method !== "get") codes.push("forbidden");
   if (shape.params !== undefined || shape.query !== undefined) codes.push("invalid_request");
   if (shape.body !== undefined) codes.push("invalid_request", "payload_too_large");
-  if (docs.limited) codes.push("rate_limited", "cost_exceeds_capacity", "unavailable");
+  if (docs.limits === "refuse") codes.push("rate_limited", "cost_exceeds_capacity", "unavailable");
   return codes;
 }

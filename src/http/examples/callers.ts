@@ -16,7 +16,7 @@ export const CALLERS = {
     operationId: "check",
     description:
       "For a Worker or service that does its own work. A no is a `200` too: `allowed` is false, `code` says why, and nothing is charged.",
-    limited: true,
+    limits: "told",
     headers: { 200: ["Cache-Control"] },
     examples: {
       one: {
@@ -52,7 +52,7 @@ export const CALLERS = {
   },
   limits: {
     operationId: "getLimits",
-    limited: true,
+    limits: "told",
     headers: { 200: ["Cache-Control"] },
     examples: {
       own: {
@@ -66,7 +66,7 @@ export const CALLERS = {
     operationId: "createToken",
     access: "client",
     description: "OAuth 2.0 client credentials (RFC 6749, 4.4), in the form or as HTTP Basic.",
-    limited: true,
+    limits: "told",
     headers: { 200: ["Cache-Control"] },
     examples: {
       form: {

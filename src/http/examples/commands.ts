@@ -49,7 +49,7 @@ export const COMMANDS = {
     operationId: "sendCommand",
     description:
       "The answer is given when the command is on disk. How it ends is asked for at `statusUrl`, or awaited here with `Prefer: wait=N`. Intents that relieve the engine (`JOB:COMPLETE`, `PROCESS_INSTANCE:CANCEL`, …) are never refused for load.",
-    limited: true,
+    limits: "refuse",
     problems: [...AT_THE_DOOR],
     headers: {
       200: ["Preference-Applied", "Idempotency-Replayed"],

@@ -12,7 +12,7 @@ export const process = {
 export const tenantId = "<default>";
 const found = { hasMoreTotalItems: false, startCursor: null, endCursor: null };
 
-const read = { limited: true } as const;
+const read = { limits: "refuse" } as const;
 
 export const ENGINE_READS = {
   topology: {

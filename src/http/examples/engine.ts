@@ -4,9 +4,9 @@ import { ENGINE_READS, INSTANCE, JOB, process, tenantId } from "./engine-reads.t
 
 /** `/v2` in the API document: commands as its clients send them, and what they are answered. Reads are in engine-reads.ts. */
 
-/** What ends a job, or changes one. Relief: only an engine that does not answer refuses it. */
+/** What ends a job, or changes one. Relief: only its ceiling and an engine that does not answer refuse it. */
 const relief = {
-  limited: true,
+  limits: "told",
   problems: [
     "not_found",
     "conflict",
@@ -70,7 +70,7 @@ export const ENGINE = {
   },
   create: {
     operationId: "createProcessInstance",
-    limited: true,
+    limits: "refuse",
     problems: ["not_found", "already_exists", "conflict", "deadline_exceeded", ...AT_THE_DOOR],
     headers: { 200: ["Idempotency-Replayed"] },
     examples: {
@@ -97,7 +97,7 @@ export const ENGINE = {
     operationId: "activateJobs",
     description:
       "Without `requestTimeout`, or with 0, a poll is held for 10 s; with a positive one for so many milliseconds, a minute at most; with a negative one not at all. A held poll takes no place in the queue and costs one token, however long it is held. An answer that is not there after a third of a second begins with blanks.",
-    limited: true,
+    limits: "refuse",
     problems: ["conflict", "queue_full", "request_limit", "write_limit", "engine_paused"],
     examples: {
       one: {

@@ -57,7 +57,7 @@ function docsOf(route: EngineRoute): Docs {
   const known = KNOWN.get(`${route.method} ${route.path}`);
   return {
     operationId: known?.operationId ?? `${route.method.toLowerCase()}${route.path.replace(/[^A-Za-z0-9]+/g, "_")}`,
-    limited: true,
+    limits: route.critical ? "told" : "refuse",
     problems: ["invalid_request", "deadline_exceeded", ...(route.intent === null ? ENGINE_SILENCE : AT_THE_DOOR)],
     examples: known?.examples ?? {},
   };
