@@ -27,6 +27,7 @@ import { registerQueue } from "./http/routes/queue.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
 import { registerUsage } from "./http/routes/usage.ts";
+import { SurfaceRouter } from "./http/surface-router.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
@@ -35,7 +36,7 @@ const API_VERSION = "1";
 
 /** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
-  const app = new OpenAPIHono<AppEnv>();
+  const app = new OpenAPIHono<AppEnv>({ router: new SurfaceRouter() });
   app.onError((error, c) => answerError(error, c));
   app.notFound((c) => problem(c, { code: "not_found", detail: `There is no ${c.req.method} ${c.req.path} here.` }));
 
@@ -70,7 +71,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
 
 /** What was thrown is a missing part or a bug. A bug is logged whole and told to nobody. */
 function answerError(error: Error, c: Context<AppEnv>): Response {
-  const { requestId } = c.var;
+  const requestId = c.get("requestId");
   if (error instanceof StoreUnavailable) {
     console.warn(JSON.stringify({ event: "store_unavailable", requestId, error: error.message }));
     const detail = "The database does not answer. Nothing was changed.";
