@@ -31,12 +31,13 @@ import { registerSession } from "./http/routes/session.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
 import { registerUsage } from "./http/routes/usage.ts";
+import { SurfaceRouter } from "./http/surface-router.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
 /** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
-  const app = new OpenAPIHono<AppEnv>();
+  const app = new OpenAPIHono<AppEnv>({ router: new SurfaceRouter() });
   app.onError((error, c) => answerError(error, c));
   app.notFound(answerNowhere(app, config));
 
@@ -73,7 +74,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
 
 /** What was thrown is a missing part or a bug. A bug is logged whole and told to nobody. */
 function answerError(error: Error, c: Context<AppEnv>): Response {
-  const { requestId } = c.var;
+  const requestId = c.get("requestId");
   if (error instanceof StoreUnavailable) {
     console.warn(JSON.stringify({ event: "store_unavailable", requestId, error: error.message }));
     const detail = "The database does not answer. Nothing was changed.";

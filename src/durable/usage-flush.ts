@@ -55,15 +55,18 @@ export class UsageFlush {
     return this.#minutes.pending;
   }
 
+  /** The tier that its caller knows the tenant in; null or undefined while D1 has told nothing. */
+  heard(tier: string | null | undefined): void {
+    if (tier) this.#tier = tier;
+  }
+
   /**
    * Counts checks that were decided, here or by who was lent tokens.
    *
    * @param admitted how many were admitted; negative: so many were given back, because a later layer refused them
    * @param refused how many were refused
-   * @param tier the tier's name as the caller knows it; null or undefined while D1 has told nothing
    */
-  count(admitted: number, refused: number, nowMs: number, tier?: string | null): void {
-    if (tier) this.#tier = tier;
+  count(admitted: number, refused: number, nowMs: number): void {
     if (this.#tenant === null || (admitted === 0 && refused === 0)) return;
     const counts = { admitted: Math.max(0, admitted), refused, returned: Math.max(0, -admitted) };
     this.#minutes.add(minuteOf(nowMs), this.#tier, counts);

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AnyProblemCode } from "../core/problem.ts";
-import type { CheckAnswer, LimitRequest } from "../durable/stubs.ts";
+import type { CheckAnswer, LimitRequest } from "../durable/limiters.ts";
 import type { AppEnv } from "./app-env.ts";
 import { countCheck, countDegraded, countTold } from "./edge-counts.ts";
 
@@ -13,12 +13,12 @@ export function noteLimit(c: Context<AppEnv>, { cost, judgeOnly = false }: Limit
   const { outcome } = answer.decision;
   c.set("decision", outcome);
   // As a tenant's object counts: a look is none, and neither is a judgement about what is refused anyway.
-  if (cost > 0 && !judgeOnly) countCheck(c.var.caller, outcome === "allowed" ? "admitted" : "refused");
+  if (cost > 0 && !judgeOnly) countCheck(c.get("caller"), outcome === "allowed" ? "admitted" : "refused");
 }
 
 /** What layer 1 had charged is given back. */
 export function noteReturn(c: Context<AppEnv>): void {
-  countCheck(c.var.caller, "returned");
+  countCheck(c.get("caller"), "returned");
 }
 
 /** The request is answered with a problem. @param retryAfterSeconds what its caller is told to wait; null: no time */

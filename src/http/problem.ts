@@ -7,6 +7,7 @@ import {
   ENGINE_RETRY_AFTER_MAX_SECONDS,
   ENGINE_TITLES,
 } from "../core/problem.ts";
+import { answer, type Headings, pathOf } from "./answer.ts";
 import type { AppEnv } from "./app-env.ts";
 import { noteProblem } from "./decision.ts";
 
@@ -54,15 +55,14 @@ export const problemSchema = z
 
 /** Makes the answer to a problem. `429` and `503` carry `Retry-After` where there is a time to come back. */
 export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
-  const body = problemBody(fault, new URL(c.req.url).pathname);
-  const { status } = ANY_WIRE[fault.code];
+  const body = problemBody(fault, pathOf(c));
   const { retryAfterSeconds } = body;
   noteProblem(c, fault.code, retryAfterSeconds ?? null);
-  const headers: Record<string, string> = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
-  if (retryAfterSeconds !== undefined) headers["Retry-After"] = String(retryAfterSeconds);
-  if (fault.code === "method_not_allowed") headers.Allow = fault.allowed.join(", ");
-  if (fault.code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headgate"';
-  return c.body(JSON.stringify(body), status, headers);
+  const headings: Headings = { "Cache-Control": "no-store" };
+  if (retryAfterSeconds !== undefined) headings["Retry-After"] = String(retryAfterSeconds);
+  if (fault.code === "method_not_allowed") headings.Allow = fault.allowed.join(", ");
+  if (fault.code === "unauthenticated") headings["WWW-Authenticate"] = 'Bearer realm="headgate"';
+  return answer(c, ANY_WIRE[fault.code].status, "application/problem+json", JSON.stringify(body), headings);
 }
 
 /** What is said of a problem. @param instance the path that was asked for */

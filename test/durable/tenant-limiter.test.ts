@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/config.ts";
 import { type Decision, tightest } from "../../src/core/limiter.ts";
 import { type Limits, tokenBucketPolicy } from "../../src/core/policy.ts";
 import { NOBODY } from "../../src/core/subjects.ts";
-import { checkCaller } from "../../src/durable/stubs.ts";
+import { checkCaller } from "../../src/durable/limiters.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
 import { advance, type Limiter, newLimiter } from "./support.ts";
 
@@ -215,9 +215,11 @@ describe("an object with a bug", () => {
       tier: null,
       limits: null,
       weight: 1,
+      limiterMode: "leased",
     } as const;
     const caller = { ...known, credential: null, address: "192.0.2.1" };
-    const asked = checkCaller(env, parseConfig({}), caller, { cost: 1, critical: false });
+    const asker = { env, config: parseConfig({}), caller, nowMs: Date.now(), afterwards: () => undefined };
+    const asked = checkCaller(asker, { cost: 1, critical: false });
     expect(await asked.catch(String)).toContain("shape 99");
   });
 });

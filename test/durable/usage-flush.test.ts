@@ -59,7 +59,7 @@ async function pass(ms: number, turns = 20): Promise<void> {
 /** One check a second is admitted, for so long. */
 async function beAsked(flush: UsageFlush, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
-    flush.count(1, 0, Date.now(), "gold");
+    flush.count(1, 0, Date.now());
     await pass(1_000, 1);
   }
 }
@@ -154,7 +154,7 @@ describe("while the database fails", () => {
 
 test("what was given back is told apart from what was refused", async () => {
   const { flush, tenant } = newFlush();
-  flush.count(5, 0, Date.now(), "gold");
+  flush.count(5, 0, Date.now());
   flush.count(-2, 0, Date.now());
   await pass(2_000);
   expect(await readTenantUsage(env.DB, tenant, MINUTE, MINUTE)).toEqual([

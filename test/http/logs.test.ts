@@ -29,7 +29,7 @@ describe("a line for each request that was decided", () => {
   const ask = appOf();
 
   test("says who was refused what, where, and under which request id", async () => {
-    await ask("PUT", "/admin/tiers/tight", { body: { requestsPerSecond: 1, burstSize: 1 } });
+    await ask("PUT", "/admin/tiers/tight", { body: { requestsPerSecond: 0.01, burstSize: 1 } });
     const { key } = await tenantWithKey(ask, "noisy", "tight");
     const command = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "p" } };
     lines.length = 0;

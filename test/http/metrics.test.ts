@@ -1,21 +1,21 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { advance } from "../durable/support.ts";
-import { settled } from "../support/event-loop.ts";
 import { ADMIN, call, newTenant, VIEWER } from "../support/http.ts";
 import { type Scraped, scraped } from "../support/prometheus.ts";
 import { appOf, envWithout } from "./admin-support.ts";
+import { fallIdle, holdIdleTimers } from "./idle-support.ts";
 
 const START_MS = Date.UTC(2026, 9, 1, 12);
-const IDLE_MS = 2_000;
 const DEPLOY = { intent: "DEPLOYMENT:CREATE", payload: { processId: "p", tasks: [{ type: "t" }] } };
 const CREATE = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "p" } };
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START_MS });
+  vi.useFakeTimers({ toFake: ["Date"], now: START_MS });
+  holdIdleTimers();
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 async function get(headers: Record<string, string> = {}) {
@@ -30,11 +30,6 @@ async function get(headers: Record<string, string> = {}) {
 async function scrape(headers: Record<string, string> = ADMIN): Promise<Scraped> {
   vi.setSystemTime(Date.now() + 2_000);
   return scraped((await get(headers)).text);
-}
-
-async function fallIdle(tenant: string): Promise<void> {
-  await advance(env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`tenant:${tenant}`)), IDLE_MS);
-  await settled();
 }
 
 const check = (credential: Record<string, string>) => call("POST", "/v1/check", credential, {});

@@ -11,6 +11,7 @@ const gold = {
   requestsPerSecond: 500,
   burstSize: 1000,
   weight: 2,
+  limiterMode: "leased",
   version: 2,
   updatedAt: "2026-11-30T11:13:57.365Z",
 };
@@ -57,6 +58,7 @@ export const TIERS = {
             { name: "each-user", type: "fixed-window", scope: "key", limit: 100, windowSeconds: 60 },
           ],
           weight: 1,
+          limiterMode: "leased",
           version: 3,
           updatedAt: "2026-11-30T11:14:02.117Z",
           tenantsUpdated: 1,

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { completeAnswer, pathOf } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
 
@@ -27,9 +28,10 @@ export function requestContext(): MiddlewareHandler<AppEnv> {
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set("requestId", requestId);
     c.set("nowMs", Date.now());
-    c.header("X-Request-Id", requestId);
-    if (!isDecodable(new URL(c.req.url).pathname)) return problem(c, UNREADABLE_PATH);
+    c.set("noted", { "X-Request-Id": requestId });
+    const path = pathOf(c);
+    if (path.includes("%") && !isDecodable(path)) return problem(c, UNREADABLE_PATH);
     await next();
-    c.header("X-Request-Id", requestId);
+    completeAnswer(c);
   };
 }

@@ -17,7 +17,7 @@ const TRY = { cost: 1, critical: false };
 export function askingOf(c: Context<AppEnv>, config: Config): Asking {
   return {
     env: c.env,
-    nowMs: c.var.nowMs,
+    nowMs: c.get("nowMs"),
     keepMs: config.IDENTITY_CACHE_MS,
     defer: (work) => c.executionCtx.waitUntil(work),
   };

@@ -32,14 +32,14 @@ function lineOf(c: Context<AppEnv>, nowMs: number): string {
   const actor: string | undefined = c.get("actor");
   return JSON.stringify({
     event: "request",
-    requestId: c.var.requestId,
+    requestId: c.get("requestId"),
     ...(tenant === undefined ? {} : { tenant }),
     ...(actor === undefined ? {} : { actor }),
     method: c.req.method,
     route: routeOf(c),
     decision: c.get("decision") ?? (c.res.status < 400 ? "done" : "failed"),
     status: c.res.status,
-    durationMs: Math.max(0, nowMs - c.var.nowMs),
+    durationMs: Math.max(0, nowMs - c.get("nowMs")),
   });
 }
 

@@ -6,6 +6,7 @@ import { engineReports } from "../../durable/engines.ts";
 import { readTotals } from "../../store/usage.ts";
 import { CONTENT_TYPES, type Format, writeMetrics } from "../../telemetry/exposition.ts";
 import { allFamilies, type Gathered } from "../../telemetry/families.ts";
+import { answer } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
@@ -54,16 +55,13 @@ export function registerMetrics(api: Api, config: Config): void {
       },
     },
     async (c) => {
-      const now = await gather(c.env, config, c.var.nowMs);
+      const now = await gather(c.env, config, c.get("nowMs"));
       if (now === null) return problem(c, BUSY);
       const wanted = accepts(c, { header: "Accept", supports: ["text/plain", OPENMETRICS], default: "text/plain" });
       const format: Format = wanted === OPENMETRICS ? "openmetrics" : "prometheus";
       const text = writeMetrics(allFamilies(now, c.get("actor") !== undefined), format);
-      return c.body(text, 200, {
-        "Content-Type": CONTENT_TYPES[format],
-        "Cache-Control": "no-store",
-        Vary: "Accept, Authorization",
-      });
+      const headings = { "Cache-Control": "no-store", Vary: "Accept, Authorization" };
+      return answer(c, 200, CONTENT_TYPES[format], text, headings);
     },
   );
 }

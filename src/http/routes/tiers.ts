@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
+import { LIMITER_MODES } from "../../core/lease.ts";
 import type { Limits } from "../../core/policy.ts";
-import { applyLimits } from "../../durable/stubs.ts";
+import { applyLimits } from "../../durable/limiters.ts";
 import {
   ANONYMOUS_TIER,
   DEFAULT_TIER,
@@ -33,6 +34,9 @@ const tierShape = z
     name: z.string(),
     ...shownLimits,
     weight: z.int().describe("Turns in the queue, against other tiers."),
+    limiterMode: z
+      .enum(LIMITER_MODES)
+      .describe("`leased`: a busy isolate takes tokens ahead. `exact`: each request asks its tenant's object."),
     version: z.int().describe("Of the limits: a newer one is greater."),
     updatedAt: z.iso.datetime(),
   })
@@ -50,8 +54,8 @@ export function registerTiers(api: Api, config: Config): void {
   registerDelete(api);
 }
 
-function showTier({ name, policies, weight, version, updatedAtMs }: Tier) {
-  return { name, ...showPolicies(policies), weight, version, updatedAt: isoTime(updatedAtMs) };
+function showTier({ name, policies, weight, limiterMode, version, updatedAtMs }: Tier) {
+  return { name, ...showPolicies(policies), weight, limiterMode, version, updatedAt: isoTime(updatedAtMs) };
 }
 
 function registerReads(api: Api): void {
@@ -91,7 +95,7 @@ function registerPut(api: Api, config: Config): void {
     {
       method: "put",
       path: "/admin/tiers/{name}",
-      summary: "Make a tier or replace its limits and, where it is given, its weight",
+      summary: "Make a tier or replace its limits and, where they are given, its weight and limiter mode",
       tags: ["tiers"],
       docs: TIERS.put,
       params: tierPath,

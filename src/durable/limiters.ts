@@ -1,0 +1,198 @@
+import type { Config } from "../config.ts";
+import { EdgeLimits } from "../core/edge-limits.ts";
+import type { Asking, Holding } from "../core/holding.ts";
+import { LEASE_GRACE_MS } from "../core/lease.ts";
+import type { PolicyReport } from "../core/limiter.ts";
+import type { Limits } from "../core/policy.ts";
+import type { Receipt } from "../core/receipts.ts";
+import type { Subjects } from "../core/subjects.ts";
+import type { Charged } from "../core/tenant-limits.ts";
+import { type Caller, callerKey } from "../identity/caller.ts";
+import { type Calls, limiterOf, ObjectUnreachable } from "./stubs.ts";
+import type { TenantLimiter } from "./tenant-limiter.ts";
+
+/**
+ * Calls of the limiter objects: what this isolate can decide by itself, when it asks, and what it means when nobody
+ * answers.
+ */
+
+/** Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. */
+const edge = new EdgeLimits();
+
+/** What a request asks of its caller's limits. */
+export interface LimitRequest {
+  readonly cost: number;
+  readonly critical: boolean;
+  /** The request is refused further on whatever its limits say: it is judged, and not charged. */
+  readonly judgeOnly?: boolean;
+  /** Whom the caller names: limits of scope `key` count it, and do not apply without. */
+  readonly key?: string | null;
+}
+
+/** The request that a limiter is asked for. */
+export interface Asker {
+  readonly env: Env;
+  readonly config: Config;
+  readonly caller: Caller;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  /** Lets work go on after the answer (`ctx.waitUntil`). */
+  readonly afterwards: (work: Promise<void>) => void;
+}
+
+export type CheckAnswer =
+  | { readonly kind: "decided"; readonly decision: Charged; readonly degraded: boolean }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+/**
+ * Decides by what this isolate holds, or asks the caller's limiter. One that does not answer in `LIMITER_TIMEOUT_MS`, or
+ * cannot be reached, is answered for by `LIMITER_FAILURE`: open admits and says so (`degraded`), closed refuses all but
+ * critical commands. A limiter that throws has a bug, and no failure mode makes that an admission.
+ */
+export async function checkCaller(asker: Asker, request: LimitRequest): Promise<CheckAnswer> {
+  const { config, caller, nowMs } = asker;
+  const { cost, critical, judgeOnly = false, key = null } = request;
+  const subjects = subjectsOf(caller, key);
+  const held = holdingOf(caller, subjects);
+  const here = critical ? undefined : held?.decide(cost, judgeOnly, nowMs);
+  if (held !== null && here) {
+    if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held, subjects));
+    return { kind: "decided", decision: here, degraded: false };
+  }
+  const asking = critical ? null : (held?.ask(leaseMsFor(asker), nowMs) ?? null);
+  const limiter = limiterOf(asker.env, callerKey(caller));
+  const lease = asking === null ? {} : { lease: asking.lease };
+  const ask = () =>
+    limiter.check({ cost, critical, judgeOnly, limits: caller.limits, subjects, tier: caller.tier, ...lease });
+  const decision = await answeredInTime(ask, config.LIMITER_TIMEOUT_MS);
+  if (held !== null && asking !== null) hear(asker, held, asking, decision, subjects);
+  if (decision !== null) {
+    if (critical && decision.outcome === "allowed") held?.countCritical(cost, nowMs);
+    return { kind: "decided", decision, degraded: false };
+  }
+  console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));
+  if (config.LIMITER_FAILURE === "closed" && !critical)
+    return { kind: "unavailable", detail: "The rate limiter does not answer." };
+  return { kind: "decided", decision: { outcome: "allowed", reports: [] }, degraded: true };
+}
+
+function subjectsOf(caller: Caller, key: string | null): Subjects {
+  return { credential: caller.credential, ip: caller.address, key };
+}
+
+/** Null while D1 has told nothing of the caller's limits: then its object alone knows them. */
+function holdingOf(caller: Caller, subjects: Subjects): Holding | null {
+  const { limits } = caller;
+  return limits === null ? null : edge.holding({ limiter: callerKey(caller), limits, subjects });
+}
+
+/** How long tokens are leased to this caller's requests, in milliseconds; null: not at all. */
+function leaseMsFor({ config, caller }: Asker): number | null {
+  return config.LIMITER_MODE === "exact" || caller.limiterMode === "exact" ? null : config.LEASE_MS;
+}
+
+/** Asks for the next lease, behind a request that the present one has answered. */
+async function renew(asker: Asker, held: Holding, subjects: Subjects): Promise<void> {
+  const asking = held.ask(leaseMsFor(asker), asker.nowMs, true);
+  const limiter = limiterOf(asker.env, callerKey(asker.caller));
+  const { limits, tier } = asker.caller;
+  const ask = () => limiter.check({ cost: 0, critical: false, limits, subjects, tier, lease: asking.lease });
+  hear(asker, held, asking, await answeredInTime(ask, asker.config.LIMITER_TIMEOUT_MS), subjects);
+}
+
+/** Takes over what a limiter showed and lent, and sees to it that it hears of its end. */
+function hear(asker: Asker, held: Holding, asking: Asking, answer: Charged | null, subjects: Subjects): void {
+  if (answer === null) {
+    held.failed(asking);
+    return;
+  }
+  const { view = null } = answer;
+  const heard = held.hear(asking, view, Date.now());
+  if (heard === null || view === null) return;
+  const limiter = limiterOf(asker.env, callerKey(asker.caller));
+  asker.afterwards(endOfLease(limiter, held, heard, view.lastsMs, subjects));
+}
+
+/** A lease that nobody has renewed goes back at its end, with the account of what was decided by it. */
+async function endOfLease(
+  limiter: Calls<TenantLimiter>,
+  held: Holding,
+  heard: object,
+  lastsMs: number,
+  subjects: Subjects,
+): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, lastsMs + LEASE_GRACE_MS));
+  const lease = held.end(heard);
+  if (lease === null) return;
+  // What does not arrive stays charged, and is forgiven by time.
+  await limiter.settle(lease, subjects).catch((error: unknown) => {
+    console.warn(JSON.stringify({ event: "lease_lost", error: String(error) }));
+  });
+}
+
+/** The answer, or null when there is nobody to give it, or it took longer than `timeoutMs`. */
+async function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T | null> {
+  const timeout = Promise.withResolvers<null>();
+  const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
+  try {
+    return await Promise.race([ask(), timeout.promise]);
+  } catch (error) {
+    if (error instanceof ObjectUnreachable) return null;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Gives a caller back what it was charged for a request that was refused further on.
+ *
+ * @returns how its policies stand now; null when its limiter does not answer: the refusal must not wait for it
+ */
+export async function refundCaller(
+  { env, config, caller, nowMs }: Asker,
+  cost: number,
+  receipt: Receipt,
+): Promise<readonly PolicyReport[] | null> {
+  const subjects = subjectsOf(caller, null);
+  const here = holdingOf(caller, subjects)?.refund(cost, receipt, nowMs) ?? null;
+  if (here !== null) return here;
+  const limiter = limiterOf(env, callerKey(caller));
+  return await answeredInTime(() => limiter.refund(cost, receipt, subjects), config.LIMITER_TIMEOUT_MS);
+}
+
+/** Tells a caller's limiter how long its commands took, for a rate that adapts. */
+export async function observeLatencies(env: Env, caller: Caller, latenciesMs: readonly number[]): Promise<void> {
+  await limiterOf(env, callerKey(caller)).observe(latenciesMs);
+}
+
+/** Tells a tenant's object its limits. They hold from the next request on; the newest version wins there. */
+export async function applyLimits(env: Env, tenant: string, limits: Limits): Promise<void> {
+  await withoutLeases(env, tenant, (limiter) => limiter.apply(limits));
+}
+
+/** Forgives what a tenant owes. */
+export async function resetLimiter(env: Env, tenant: string): Promise<void> {
+  await withoutLeases(env, tenant, (limiter) => limiter.reset());
+}
+
+/** What a tenant's object has admitted and refused since `since` (Unix milliseconds), and what D1 has not heard of yet. */
+export async function limiterUsage(env: Env, tenant: string): ReturnType<Calls<TenantLimiter>["usage"]> {
+  return await withoutLeases(env, tenant, (limiter) => limiter.usage());
+}
+
+/** Calls a tenant's object once it has heard of all that this isolate decided; what was held of it is not used again. */
+async function withoutLeases<T>(
+  env: Env,
+  tenant: string,
+  call: (limiter: Calls<TenantLimiter>) => Promise<T>,
+): Promise<T> {
+  const key = callerKey({ kind: "tenant", tenant });
+  const limiter = limiterOf(env, key);
+  for (const { lease, subjects } of edge.takeAll(key)) await limiter.settle(lease, subjects);
+  try {
+    return await call(limiter);
+  } finally {
+    edge.forget(key);
+  }
+}
