@@ -29,7 +29,7 @@ export function Time({ at }: { readonly at: string }) {
   const ms = Date.parse(at);
   return (
     <time class="time num" dateTime={at} title={at}>
-      {relative(now - ms)} <span class="muted">{clockTime(ms)}</span>
+      <span>{relative(now - ms)}</span> <span class="muted">{clockTime(ms)}</span>
     </time>
   );
 }
