@@ -118,7 +118,7 @@ function whatElse({ settings, chosen, other }: Outcome): string {
     return `With a bound of ${USUAL_BOUND}, ${two.refused} would be refused at once and told to come back in ${told(two)}; the others would wait ${seconds(two.longestWait)} at the longest, and the queue would be empty at ${seconds(two.emptyAt)}.`;
   }
   if (one.refused === 0) return "";
-  return `Without the bound all ${one.offered} would be accepted, as many as ${two.longestQueue} of them would wait at a time, the longest wait would be ${seconds(two.longestWait)} and the queue would be empty at ${seconds(two.emptyAt)}. Nobody would have been told.`;
+  return `Without the bound all ${one.offered} would be accepted, as many as ${two.longestQueue} of them would wait at a time, the longest wait would be ${seconds(two.longestWait)} and the queue would be empty at ${seconds(two.emptyAt)}.`;
 }
 
 /** What each of the three ways to meet a burst comes to. */
