@@ -67,7 +67,7 @@ const MINUTES = 60;
 function Use({ id }: { readonly id: string }) {
   const { value: usage, fault } = useReading<TenantUsage>(tenantPath(id, `/usage?minutes=${MINUTES}`), EVERY_MS);
   if (usage === null) return <p class="muted">{fault === null ? "Asking …" : inWords(fault)}</p>;
-  const minutes = usage.minutes ?? [];
+  const { minutes } = usage;
   const sum = (of: "admitted" | "refused") => whole(minutes.reduce((total, minute) => total + minute[of], 0));
   return (
     <>
@@ -75,7 +75,7 @@ function Use({ id }: { readonly id: string }) {
         Last {duration(MINUTES * 60)}: {sum("admitted")} admitted, {sum("refused")} refused. In all:{" "}
         {whole(usage.admitted)} admitted, {whole(usage.refused)} refused, since <Time at={usage.since} />
       </p>
-      {usage.note !== undefined && <p class="muted">{usage.note}</p>}
+      <p class="muted">Figures come in batches, up to a minute late; a restart loses at most one of them.</p>
     </>
   );
 }
