@@ -2,14 +2,13 @@ import { Frame } from "../shared/frame.tsx";
 import { lazily, WhenNear } from "../shared/lazily.tsx";
 import type { Fault } from "./admin.ts";
 import { DeskContext, useNewDesk } from "./context.ts";
-import { DeadLetters } from "./dead-letters.tsx";
 import { Live } from "./live.tsx";
 import type { SignedIn } from "./session.ts";
 import { TopTenants } from "./top-tenants.tsx";
 
 /** What is seen by who is signed in, the most urgent first. */
 
-const Administration = lazily(() => import("./administration.tsx").then((file) => file.Administration));
+const Further = lazily(() => import("./further.tsx").then((file) => file.Further));
 
 export interface OverviewProps {
   readonly session: SignedIn;
@@ -35,9 +34,8 @@ export function Overview({ session, onLeave }: OverviewProps) {
         <h1 class="visually-hidden">Dashboard</h1>
         <Live />
         <TopTenants />
-        <DeadLetters />
         <WhenNear>
-          <Administration />
+          <Further />
         </WhenNear>
       </Frame>
     </DeskContext.Provider>

@@ -82,7 +82,12 @@ function Use({ id }: { readonly id: string }) {
 
 /** What forgives everything, and what ends everything. */
 function Ends({ tenant: { id }, onClose }: { readonly tenant: Tenant; readonly onClose: () => void }) {
-  const { change } = useDesk();
+  const { ask, change, changed } = useDesk();
+  // Nothing of it is read again: it is not there any more.
+  const leave = () => {
+    onClose();
+    changed();
+  };
   return (
     <Part title="Reset and delete">
       <div class="buttons">
@@ -103,8 +108,8 @@ function Ends({ tenant: { id }, onClose }: { readonly tenant: Tenant; readonly o
             title: `Delete the tenant ${id}?`,
             text: "Its keys stop working and its limits are gone. Commands that were accepted still run. This cannot be undone.",
           }}
-          run={() => change("DELETE", tenantPath(id))}
-          after={onClose}
+          run={() => ask("DELETE", tenantPath(id))}
+          after={leave}
         />
       </div>
     </Part>
