@@ -75,6 +75,8 @@ describeInBrowser(
       expect(await figure(page, "Pace")).toMatch(/^[3-6]\.\d\/s$/);
       const queueChart = page.getByRole("figure").filter({ hasText: "bound" });
       expect(await queueChart.locator("b").nth(1).textContent()).toBe(String(BOUND));
+      await queueChart.locator(".u-over").hover({ position: { x: 5, y: 20 } });
+      await expect.poll(() => queueChart.locator(".chart-at").textContent()).toMatch(/^(\d+ s ago|now)$/);
       expect(await axe()).toEqual([]);
       await screenshot("dashboard-overload");
       await expect.poll(() => word(page), PATIENCE).toBe("OK");
