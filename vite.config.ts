@@ -11,7 +11,9 @@ export default defineConfig({
   root: at("./src/web"),
   base: "/",
   publicDir: false,
-  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  // Also where a test builds: what is measured and looked at there is what is deployed.
+  mode: "production",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
   build: {
     outDir: at("./dist/web"),
     emptyOutDir: true,

@@ -96,6 +96,8 @@ export default defineConfig({
           include: ["test/browser/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
+          // Pages show what happened a moment later, on a machine that other tests share.
+          expect: { poll: { timeout: 15_000 } },
         },
       },
     ],

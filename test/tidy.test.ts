@@ -20,7 +20,7 @@ const sources: readonly Source[] = readdirSync(SRC, { recursive: true, encoding:
   .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"))
   .map((file) => {
     const text = readFileSync(path.join(SRC, file), "utf8");
-    const named = [...text.matchAll(/(?:from|import)\s+"([^"]+)"/g)].map(([, name = ""]) => name);
+    const named = [...text.matchAll(/(?:from|import)(?:\s+|\s*\()"([^"]+)"/g)].map(([, name = ""]) => name);
     const imports = named.map((name) =>
       name.startsWith(".") ? path.relative(SRC, path.resolve(SRC, path.dirname(file), name)) : name,
     );

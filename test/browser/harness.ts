@@ -30,6 +30,8 @@ export interface TabOptions {
   /** Of the window, in pixels; 1440 unless said. */
   readonly width?: number;
   readonly reducedMotion?: boolean;
+  /** Sets something up before the page is loaded: what a request is answered with, say. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
   /** Problems that this test makes on purpose, such as a 401. Each must come. */
   readonly expected?: readonly RegExp[];
 }
@@ -92,7 +94,7 @@ function siteOf(vars: readonly string[]): Site {
 }
 
 async function openTab(browser: Browser, origin: string, at: string, options: TabOptions): Promise<Tab> {
-  const { theme = "light", width = 1440, reducedMotion = false, expected = [] } = options;
+  const { theme = "light", width = 1440, reducedMotion = false, expected = [], prepare } = options;
   const context = await browser.newContext({
     colorScheme: theme,
     reducedMotion: reducedMotion ? "reduce" : "no-preference",
@@ -106,6 +108,7 @@ async function openTab(browser: Browser, origin: string, at: string, options: Ta
   });
   const page = await context.newPage();
   page.setDefaultTimeout(ACTION_MS_MAX);
+  await prepare?.(page);
   await page.goto(origin + at);
   return {
     page,

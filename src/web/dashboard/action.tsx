@@ -9,6 +9,8 @@ export interface Doing {
   readonly isUnderWay: boolean;
   /** What the last try met; null: it went well, or there was none. */
   readonly fault: Fault | null;
+  /** Takes back what the last try met: what was sent then is being changed. */
+  clear(): void;
   /** @returns what was answered; null when another try was still under way */
   run<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T> | null>;
 }
@@ -17,6 +19,7 @@ export function useDoing(): Doing {
   const [state, setState] = useState<{ isUnderWay: boolean; fault: Fault | null }>({ isUnderWay: false, fault: null });
   return {
     ...state,
+    clear: () => setState((now) => (now.fault === null ? now : { ...now, fault: null })),
     run: async (ask) => {
       if (state.isUnderWay) return null;
       setState({ isUnderWay: true, fault: null });
@@ -30,8 +33,12 @@ export function useDoing(): Doing {
 /** What is wrong with one field of what was sent. @param path dotted, as the route names it */
 export function faultAt(fault: Fault | null, path: string): string | undefined {
   if (fault?.kind !== "problem") return undefined;
-  return fault.errors.find((one) => one.path === path)?.message;
+  const message = fault.errors.find((one) => one.path === path)?.message;
+  return message?.startsWith(NOT_A_NUMBER) ? "must be a number" : message;
 }
+
+/** What a schema says of a text where a number belongs. */
+const NOT_A_NUMBER = "Invalid input: expected number";
 
 /** What was met, in words. Faults of fields are said at the fields that show them; others are listed here. */
 export function FaultNote({ fault, shown = [] }: { readonly fault: Fault | null; readonly shown?: readonly string[] }) {
@@ -41,8 +48,11 @@ export function FaultNote({ fault, shown = [] }: { readonly fault: Fault | null;
     <div role="alert">
       {fault !== null && (
         <div class="notice" data-tone="bad">
-          <p>{errors.length > 0 ? "Nothing was changed:" : inWords(fault)}</p>
-          {errors.length > others.length && <p>See the fields that are marked.</p>}
+          <p>
+            {errors.length > 0
+              ? `Nothing was changed${errors.length > others.length ? ": see the marked fields" : ""}.`
+              : inWords(fault)}
+          </p>
           <ul>
             {others.map(({ path, message }) => (
               <li key={path}>
@@ -75,7 +85,8 @@ export function ActionButton({ label, about, tone, question, run, after }: Actio
     const answer = await doing.run(run);
     if (answer?.kind !== "ok") return;
     setAsking(false);
-    after?.();
+    // Once the dialog has gone, and has given the focus back to this button.
+    if (after !== undefined) setTimeout(after, 0);
   };
   return (
     <>

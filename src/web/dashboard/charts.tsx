@@ -40,10 +40,10 @@ export function Charts({ looks }: { readonly looks: readonly Look[] }) {
         The last five minutes
       </h2>
       <div class="card">
-        <Chart title="Queue" lines={QUEUED} data={queued} {...ALONG} say={whole} topMin={1} />
+        <Chart title="Queue" lines={QUEUED} data={queued} {...ALONG} say={whole} topMin={10} />
       </div>
       <div class="card">
-        <Chart title="In flight" lines={IN_FLIGHT} data={flying} {...ALONG} say={whole} topMin={1} />
+        <Chart title="In flight" lines={IN_FLIGHT} data={flying} {...ALONG} say={whole} topMin={10} />
       </div>
       <div class="card">
         <Chart title="Accepted and refused" lines={FLOW} data={flow} {...ALONG} say={perSecond} topMin={5} />

@@ -16,6 +16,8 @@ export interface Desk {
   change<T>(method: Method, path: string, body?: unknown): Promise<Answer<T>>;
   /** Grows with every change that was made here. */
   readonly changes: number;
+  /** Has everything that is shown read again. */
+  changed(): void;
 }
 
 export const DeskContext = createContext<Desk | null>(null);
@@ -37,15 +39,16 @@ export function useNewDesk(session: SignedIn, onRefused: (fault: Fault) => void)
     },
     [session.token, onRefused],
   );
+  const changed = useCallback(() => setChanges((n) => n + 1), []);
   const change = useCallback(
     async <T>(method: Method, path: string, body?: unknown): Promise<Answer<T>> => {
       const answer = await ask<T>(method, path, body);
-      setChanges((n) => n + 1);
+      changed();
       return answer;
     },
-    [ask],
+    [ask, changed],
   );
-  return { session, mayWrite: session.actor === "admin", ask, change, changes };
+  return { session, mayWrite: session.actor === "admin", ask, change, changes, changed };
 }
 
 /** Something that is read again and again. */

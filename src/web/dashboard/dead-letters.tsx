@@ -1,16 +1,15 @@
 import { useState } from "preact/hooks";
-import { Dialog } from "../shared/dialog.tsx";
-import { useScroller } from "../shared/scroller.ts";
+import { lazily } from "../shared/lazily.tsx";
 import { Time } from "../shared/time.tsx";
 import { ActionButton } from "./action.tsx";
-import { inWords } from "./admin.ts";
-import { useDesk, useReading } from "./context.ts";
+import { useDesk } from "./context.ts";
 import { usePages } from "./pages.ts";
 import { focusSection, Section, Table } from "./section.tsx";
 import type { DeadLetter, DeadLetters as DeadLettersAnswer } from "./shapes.ts";
 
 /** Commands that could not be run: looked at, sent again, or dropped. */
 
+const Letter = lazily(() => import("./dead-letter.tsx").then((file) => file.Letter));
 const ID = "dead-letters";
 const EVERY_MS = 5_000;
 const PAGE = 20;
@@ -110,30 +109,5 @@ function Row({ letter, onOpen }: { readonly letter: DeadLetter; readonly onOpen:
         </div>
       </td>
     </tr>
-  );
-}
-
-/** One dead letter whole, with what it would be sent again with. */
-function Letter({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const { value, fault } = useReading<DeadLetter>(`/admin/dead-letters/${encodeURIComponent(id)}`, 60_000);
-  return (
-    <Dialog title="Dead letter" onClose={onClose}>
-      {fault !== null && (
-        <p class="notice" data-tone="warn">
-          {inWords(fault)}
-        </p>
-      )}
-      {value === null && fault === null && <p class="muted">Asking …</p>}
-      {value !== null && <Whole letter={value} />}
-    </Dialog>
-  );
-}
-
-function Whole({ letter }: { readonly letter: DeadLetter }) {
-  const place = useScroller<HTMLPreElement>("The dead letter as JSON");
-  return (
-    <pre class="code" ref={place}>
-      {JSON.stringify(letter, null, 2)}
-    </pre>
   );
 }

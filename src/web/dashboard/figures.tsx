@@ -33,9 +33,9 @@ export function Figures({ queue, recent }: FiguresProps) {
           more={`${whole(queue.completedLastMinute)} in the last minute`}
         />
         <Figure
-          name="Told to come back in"
+          name="Retry-After"
           value={back === null ? "–" : duration(back)}
-          more={back === null ? "there is room" : "who is refused now"}
+          more={back === null ? "there is room" : "is told to who is refused"}
         />
         <Figure
           name="Accepted"
@@ -47,7 +47,7 @@ export function Figures({ queue, recent }: FiguresProps) {
           value={recent === null ? "–" : perSecond(total(recent.refusedPerSecond))}
           more={`${whole(total(counters.refused))} since the engine started`}
         />
-        <Figure name="Dead letters, ever" value={whole(counters.dead)} more={ends(queue)} />
+        <Figure name="Dead letters" value={whole(counters.dead)} more={ends(queue)} />
       </dl>
     </section>
   );
@@ -92,5 +92,5 @@ function ends({ counters: { completed, failed, expired, cancelled } }: AdminQueu
     expired > 0 && `${whole(expired)} expired`,
     cancelled > 0 && `${whole(cancelled)} cancelled`,
   ];
-  return [`${whole(completed)} completed`, ...others.filter((part) => part !== false)].join(", ");
+  return [`ever; ${whole(completed)} completed`, ...others.filter((part) => part !== false)].join(", ");
 }

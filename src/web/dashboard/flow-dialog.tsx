@@ -38,7 +38,7 @@ export function FlowDialog({ flow, onClose }: FlowDialogProps) {
   };
   return (
     <Dialog title="Change flow control" onClose={onClose}>
-      <form class="stack" onSubmit={submit} noValidate>
+      <form class="stack" onSubmit={submit} onInput={doing.clear} noValidate>
         <Fields form={form} isOtherAlgorithm={form.algorithm !== base.algorithm} doing={doing} onEdit={edited} />
         <FaultNote
           fault={doing.fault}

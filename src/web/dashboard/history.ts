@@ -25,11 +25,15 @@ export interface Look {
   readonly accepted: number;
   /** By code. Counted from the engine's last start, so it may fall. */
   readonly refused: Readonly<Record<string, number>>;
+  /** Whether one more command would have found room. */
+  readonly hasRoom: boolean;
 }
 
 export function lookOf(queue: AdminQueue, atMs: number): Look {
   const { depth, bound, inFlight, limit, counters } = queue;
-  return { atMs, depth, bound, inFlight, limit: limit.value, accepted: counters.accepted, refused: counters.refused };
+  const { accepted, refused } = counters;
+  const hasRoom = queue.retryAfterSeconds === null;
+  return { atMs, depth, bound, inFlight, limit: limit.value, accepted, refused, hasRoom };
 }
 
 /** With one more look; what is older than the charts show is forgotten, and so is everything after a step of the clock back. */
@@ -48,6 +52,8 @@ export interface Recent {
   readonly acceptedPerSecond: number;
   /** Codes that were refused with lately, each with how often a second. */
   readonly refusedPerSecond: Readonly<Record<string, number>>;
+  /** Whether there was room at every look. */
+  readonly hadRoom: boolean;
 }
 
 /** What has been going on lately; null after the first look. */
@@ -62,6 +68,7 @@ export function recent(looks: readonly Look[]): Recent | null {
   return {
     acceptedPerSecond: rate(first.accepted, last.accepted, ms) ?? 0,
     refusedPerSecond: Object.fromEntries(codes.filter(([, perSecond]) => perSecond > 0)),
+    hadRoom: looks.slice(looks.indexOf(first)).every(({ hasRoom }) => hasRoom),
   };
 }
 

@@ -72,7 +72,7 @@ function NewKeyForm({ path }: { readonly path: string }) {
   };
   if (made !== null) return <Secret made={made} onDone={() => setMade(null)} />;
   return (
-    <form class="stack" onSubmit={submit} noValidate>
+    <form class="stack" onSubmit={submit} onInput={doing.clear} noValidate>
       <div class="fields">
         <TextField
           label="Name"

@@ -57,19 +57,19 @@ function Banner({ situation, queue, ageMs }: BannerProps) {
   const { tone, word, headline, advice } = situation;
   return (
     <section class="card banner" data-tone={tone} aria-label="State">
-      <div class="banner-words">
-        <div role="status">
-          <span class="badge" data-tone={tone}>
-            {word}
-          </span>
-          <p class="banner-headline">{headline}</p>
+      <div role="status" class="banner-words">
+        <span class="badge" data-tone={tone}>
+          {word}
+        </span>
+        <p class="banner-headline">{headline}</p>
+      </div>
+      <p class="banner-age muted num">{ageMs === null ? "No figures yet" : heard(ageMs)}</p>
+      <p class="banner-advice num">{advice}</p>
+      {queue !== null && (
+        <div class="banner-switch">
+          <EngineSwitch queue={queue} />
         </div>
-        <p class="banner-advice num">{advice}</p>
-      </div>
-      <div class="banner-side">
-        <p class="muted num">{ageMs === null ? "No figures yet" : heard(ageMs)}</p>
-        {queue !== null && <EngineSwitch queue={queue} />}
-      </div>
+      )}
     </section>
   );
 }

@@ -33,7 +33,7 @@ export function NewTenantDialog({ onClose, onMade }: NewTenantDialogProps) {
   const fault = isTaken ? "There is a tenant of this id already." : faultAt(doing.fault, "id");
   return (
     <Dialog title="New tenant" onClose={onClose}>
-      <form class="stack" onSubmit={submit} noValidate>
+      <form class="stack" onSubmit={submit} onInput={doing.clear} noValidate>
         <div class="fields">
           <TextField label="Id" fault={fault} value={id} onValue={setId} isFirst />
           <SelectField

@@ -58,7 +58,7 @@ const COLUMNS = [
 function Row({ code, count, rate }: { readonly code: string; readonly count: number; readonly rate: number }) {
   const known = Object.entries(MEANINGS).find(([name]) => name === code)?.[1];
   return (
-    <tr class={count === 0 ? "muted" : undefined}>
+    <tr class={count === 0 ? "muted unused" : undefined}>
       <th scope="row">
         <code>{code}</code>
       </th>

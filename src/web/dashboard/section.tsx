@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { useScroller } from "../shared/scroller.ts";
 import { type Fault, inWords } from "./admin.ts";
 
@@ -47,9 +48,18 @@ export interface TableProps {
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** A table that scrolls by itself where it is wider than the page; on a narrow one its rows are cards. */
 export function Table({ name: label, columns, children }: TableProps) {
   const place = useScroller<HTMLDivElement>(label);
+  // On a card each cell says itself which column it is: the style sheet takes the word from here.
+  useEffect(() => {
+    for (const row of place.current?.querySelectorAll("tbody tr") ?? []) {
+      for (const [n, cell] of [...row.children].entries()) {
+        const column = columns[n];
+        if (column !== undefined && !column.isHidden) cell.setAttribute("data-column", column.name);
+      }
+    }
+  });
   return (
     <div class="scroll" ref={place}>
       <table>

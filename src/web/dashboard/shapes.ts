@@ -21,7 +21,7 @@ export interface AdminQueue extends QueueStatus {
 
 export interface TenantUse {
   readonly tenant: string;
-  readonly tier: string | null;
+  readonly tier: string;
   readonly admitted: number;
   readonly refused: number;
 }
@@ -43,8 +43,7 @@ export interface TenantUsage {
   readonly admitted: number;
   readonly refused: number;
   readonly since: string;
-  readonly minutes?: ReadonlyArray<{ readonly minute: string; readonly admitted: number; readonly refused: number }>;
-  readonly note?: string;
+  readonly minutes: ReadonlyArray<{ readonly minute: string; readonly admitted: number; readonly refused: number }>;
 }
 
 export type DeadLetter = CommandView & { readonly tenant: string; readonly payload?: JsonObject };

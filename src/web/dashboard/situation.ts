@@ -135,7 +135,8 @@ function refusing(queue: AdminQueue, recent: Recent | null): Situation | null {
   const [code, rate] = first ?? ["queue_full", 0];
   const back = queue.retryAfterSeconds;
   const told = back === null ? "" : ` Who is refused now is told to come back in ${duration(back)}.`;
-  const { headline, todo } = EVERYONE_WAITS[code] ?? EVERYONE_WAITS.queue_full;
+  const isShared = code === "queue_full" && recent?.hadRoom === true;
+  const { headline, todo } = isShared ? SHARED : (EVERYONE_WAITS[code] ?? EVERYONE_WAITS.queue_full);
   const flow =
     recent === null ? "" : `${perSecond(recent.acceptedPerSecond)} are taken and ${perSecond(rate)} refused, `;
   return { tone: "bad", word: "Refusing", headline, advice: `${flow}at a pace of ${pace(queue)}.${told} ${todo}` };
@@ -160,6 +161,12 @@ const EVERYONE_WAITS: Readonly<Record<string, { headline: string; todo: string }
     headline: "The engine was paused until just now; callers were refused.",
     todo: "Nothing needs to be done.",
   },
+};
+
+/** Room is left, and kept: a tenant that has its share is refused so that others find theirs. */
+const SHARED = {
+  headline: "Tenants that have their share of the queue are refused; what is left is kept for others.",
+  todo: "It ends half a minute after nobody was refused. Shares go by the weight of each tenant's tier.",
 };
 
 function working(queue: AdminQueue, recent: Recent | null): Situation {

@@ -67,7 +67,7 @@ const MINUTES = 60;
 function Use({ id }: { readonly id: string }) {
   const { value: usage, fault } = useReading<TenantUsage>(tenantPath(id, `/usage?minutes=${MINUTES}`), EVERY_MS);
   if (usage === null) return <p class="muted">{fault === null ? "Asking …" : inWords(fault)}</p>;
-  const minutes = usage.minutes ?? [];
+  const { minutes } = usage;
   const sum = (of: "admitted" | "refused") => whole(minutes.reduce((total, minute) => total + minute[of], 0));
   return (
     <>
@@ -75,14 +75,19 @@ function Use({ id }: { readonly id: string }) {
         Last {duration(MINUTES * 60)}: {sum("admitted")} admitted, {sum("refused")} refused. In all:{" "}
         {whole(usage.admitted)} admitted, {whole(usage.refused)} refused, since <Time at={usage.since} />
       </p>
-      {usage.note !== undefined && <p class="muted">{usage.note}</p>}
+      <p class="muted">Figures come in batches, up to a minute late; a restart loses at most one of them.</p>
     </>
   );
 }
 
 /** What forgives everything, and what ends everything. */
 function Ends({ tenant: { id }, onClose }: { readonly tenant: Tenant; readonly onClose: () => void }) {
-  const { change } = useDesk();
+  const { ask, change, changed } = useDesk();
+  // Nothing of it is read again: it is not there any more.
+  const leave = () => {
+    onClose();
+    changed();
+  };
   return (
     <Part title="Reset and delete">
       <div class="buttons">
@@ -103,8 +108,8 @@ function Ends({ tenant: { id }, onClose }: { readonly tenant: Tenant; readonly o
             title: `Delete the tenant ${id}?`,
             text: "Its keys stop working and its limits are gone. Commands that were accepted still run. This cannot be undone.",
           }}
-          run={() => change("DELETE", tenantPath(id))}
-          after={onClose}
+          run={() => ask("DELETE", tenantPath(id))}
+          after={leave}
         />
       </div>
     </Part>

@@ -25,7 +25,7 @@ export function PlaceForm({ tenant }: { readonly tenant: Tenant }) {
   const isSame = tier === tenant.tier && status === tenant.status;
   return (
     <Part title="Tier and status">
-      <form class="stack" onSubmit={submit} noValidate>
+      <form class="stack" onSubmit={submit} onInput={doing.clear} noValidate>
         <div class="fields">
           <SelectField
             label="Tier"
@@ -65,7 +65,7 @@ export function OwnLimitsForm({ tenant: { id, limits } }: { readonly tenant: Ten
   };
   return (
     <Part title="Limits of its own">
-      <form class="stack" onSubmit={submit} noValidate>
+      <form class="stack" onSubmit={submit} onInput={doing.clear} noValidate>
         <div class="fields">
           <TextField
             label="Requests a second"

@@ -36,7 +36,7 @@ export function TierDialog({ tier, onClose }: TierDialogProps) {
   const shown = policies.flatMap(({ type }, n) => [...Object.values(faultPathsOf(type, n)), `policies.${n}.name`]);
   return (
     <Dialog title={tier === null ? "New tier" : `Change the tier ${tier.name}`} onClose={onClose}>
-      <form class="stack" onSubmit={submit} noValidate>
+      <form class="stack" onSubmit={submit} onInput={doing.clear} noValidate>
         <div class="fields">
           {tier === null && (
             <TextField

@@ -48,7 +48,7 @@ function Ranking({ title, tenants, none }: RankingProps) {
               <th scope="row" class="name">
                 {tenant}
               </th>
-              <td class="muted">{tier ?? "–"}</td>
+              <td class="muted">{tier}</td>
               <td class="num">{whole(admitted)}</td>
               <td class="num">{whole(refused)}</td>
             </tr>

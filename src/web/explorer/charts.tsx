@@ -44,6 +44,9 @@ export function Charts({ outcome, view, choose }: ChartsProps) {
         group="burst"
         onPoint={setSecond}
       />
+      {alike(outcome, key, secondsMax) && (
+        <p class="muted">Alike up to {seconds(secondsMax)}; “All of it” shows the difference.</p>
+      )}
     </figure>
   );
   const level = settings.bound === null ? null : { value: settings.bound, text: `bound ${settings.bound}` };
@@ -67,6 +70,14 @@ export function Charts({ outcome, view, choose }: ChartsProps) {
       <Numbers outcome={outcome} names={names} secondsMax={secondsMax} />
     </section>
   );
+}
+
+/** Whether two lines lie on each other as far as the axis goes, and part behind its end. */
+function alike({ chosen, other }: Outcome, key: "depth" | "oldest", secondsMax: number): boolean {
+  const [one, two] = [chosen.course[key], other.course[key]];
+  const differs = (second: number) => Math.abs((one[second] ?? 0) - (two[second] ?? 0)) > 1;
+  const at = Array.from({ length: Math.max(one.length, two.length) }, (_, second) => second).find(differs);
+  return at !== undefined && at > secondsMax;
 }
 
 const VIEWS: readonly (readonly [View, string])[] = [
@@ -121,7 +132,7 @@ function Numbers({ outcome: { chosen, other }, names, secondsMax }: NumbersProps
   const rows = Array.from({ length: secondsMax / TABLE_STEP + 1 }, (_, n) => n * TABLE_STEP);
   const cells = ({ depth, oldest }: Course, second: number) => [`${depth[second] ?? 0}`, seconds(oldest[second] ?? 0)];
   return (
-    <details>
+    <details class="x-more">
       <summary>The charts as numbers</summary>
       <Wide name="The charts as numbers">
         <table class="num">

@@ -48,7 +48,7 @@ export function Explorer() {
       {timed !== null && (
         <p class="muted num">
           Simulated in {Math.round(timed.tookMs)} ms, on this device. The figures are exact: the same setting always
-          gives the same.
+          gives the same. Retry-After is by the formula of RETRY_AFTER=plain.
         </p>
       )}
     </>

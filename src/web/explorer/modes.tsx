@@ -4,7 +4,7 @@ import { Key } from "./charts.tsx";
 import type { Outcome, Run } from "./outcome.ts";
 import { type Line, Plot, roundedUp } from "./plot.tsx";
 import { Wide } from "./wide.tsx";
-import { axisSeconds, modeWords, seconds } from "./words.ts";
+import { axisSeconds, emptied, modeWords } from "./words.ts";
 
 /** The three ways to meet the same burst side by side, and a small one that can be counted by hand. */
 
@@ -41,7 +41,7 @@ export function Modes({ outcome }: { readonly outcome: Outcome }) {
       <div>
         <h2 id="modes">Three ways to meet this burst</h2>
         <p class="muted">
-          The same jobs and the same backend. The two that have a bound have one of {bound}
+          The same jobs and the same backend. Backpressure and load shedding have a bound of {bound}
           {settings.bound === null ? ", as none is set above" : ""}.
         </p>
       </div>
@@ -79,7 +79,7 @@ function Totals({ run: { figures } }: { readonly run: Run }) {
     ["Longest queue", `${figures.longestQueue}`],
     ["Most held", `${figures.mostHeld}`],
     ["Refused", `${figures.refused}`],
-    ["Queue empty at", seconds(figures.emptyAt)],
+    ["Queue empty at", emptied(figures)],
   ];
   return (
     <dl class="x-totals num">
@@ -96,9 +96,9 @@ function Totals({ run: { figures } }: { readonly run: Run }) {
 const COLUMNS: readonly (readonly [string, number, "queue" | "held" | "refused"])[] = [
   ["No control: queue", 0, "queue"],
   ["Backpressure: queue", 1, "queue"],
-  ["held", 1, "held"],
+  ["Backpressure: held", 1, "held"],
   ["Load shedding: queue", 2, "queue"],
-  ["refused so far", 2, "refused"],
+  ["Load shedding: refused so far", 2, "refused"],
 ];
 
 /** The example of the text books, tick by tick. */
@@ -106,7 +106,7 @@ function ByHand() {
   const modes = threeModes();
   const { arrivals, perTick, bound } = THREE_MODES;
   return (
-    <details>
+    <details class="x-more">
       <summary>A small burst, counted by hand</summary>
       <p class="muted">
         Four tasks arrive in each of six ticks, and {perTick} are finished per tick, after the tick’s arrivals; a

@@ -186,9 +186,12 @@ function withAlpha(colour: string): string {
   return colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${FILL_ALPHA})`);
 }
 
+/** An axis of less would count in parts of a job. */
+const AXIS_MIN = 9;
+
 /** Where an axis ends that shows all of these values: the next round number. */
 export function roundedUp(...values: readonly number[]): number {
-  const most = Math.max(1, ...values) * 1.08;
+  const most = Math.max(AXIS_MIN, ...values) * 1.08;
   const step = 10 ** Math.floor(Math.log10(most)) / 2;
   return Math.ceil(most / step) * step;
 }

@@ -1,5 +1,5 @@
 import type { Figures, Outcome } from "./outcome.ts";
-import { boundName, otherBound, seconds, told } from "./words.ts";
+import { boundName, emptied, otherBound, seconds, told } from "./words.ts";
 
 /** A run in a few numbers, beside the one that it is held against. */
 
@@ -9,7 +9,7 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ["Longest queue", ({ longestQueue }) => `${longestQueue}`],
   ["Oldest wait when sending stops", ({ oldestWait }) => seconds(oldestWait)],
   ["Longest wait of an accepted job", ({ longestWait }) => seconds(longestWait)],
-  ["Queue empty at", ({ emptyAt }) => seconds(emptyAt)],
+  ["Queue empty at", emptied],
   ["Retry-After told", told],
 ];
 

@@ -12,9 +12,9 @@ const MINUTE_SECONDS = 60;
 const SAME_SECONDS = 0.5;
 const COUNTS = ["No", "One", "Two", "Three", "Four"];
 
-/** To a tenth of a second. */
+/** To a tenth of a second. The unit stays on the number's line. */
 export function seconds(value: number): string {
-  return `${Math.round(value * 10) / 10} s`;
+  return `${Math.round(value * 10) / 10}\u00a0s`;
 }
 
 /** Where the axis of time ends that shows these runs. */
@@ -24,11 +24,16 @@ export function axisSeconds(view: View, ...runs: readonly Run[]): number {
   return Math.max(SHOWN_SECONDS, MINUTE_SECONDS * Math.ceil(latest / MINUTE_SECONDS));
 }
 
+/** When the queue was empty for good; a dash where nothing ever waited. */
+export function emptied({ emptyAt }: Figures): string {
+  return emptyAt === 0 ? "–" : seconds(emptyAt);
+}
+
 /** What refused callers were told; a dash where nobody was refused. */
 export function told({ retryAfter }: Figures): string {
   if (retryAfter === null) return "–";
   const { min, max } = retryAfter;
-  return min === max ? `${min} s` : `${min} to ${max} s`;
+  return min === max ? seconds(min) : `${min} to ${seconds(max)}`;
 }
 
 /** The name of a column, or of a line of a chart. */
@@ -113,7 +118,7 @@ function whatElse({ settings, chosen, other }: Outcome): string {
     return `With a bound of ${USUAL_BOUND}, ${two.refused} would be refused at once and told to come back in ${told(two)}; the others would wait ${seconds(two.longestWait)} at the longest, and the queue would be empty at ${seconds(two.emptyAt)}.`;
   }
   if (one.refused === 0) return "";
-  return `Without the bound all ${one.offered} would be accepted, as many as ${two.longestQueue} of them would wait at a time, the longest wait would be ${seconds(two.longestWait)} and the queue would be empty at ${seconds(two.emptyAt)}. Nobody would have been told.`;
+  return `Without the bound all ${one.offered} would be accepted, as many as ${two.longestQueue} of them would wait at a time, the longest wait would be ${seconds(two.longestWait)} and the queue would be empty at ${seconds(two.emptyAt)}.`;
 }
 
 /** What each of the three ways to meet a burst comes to. */
@@ -121,7 +126,10 @@ export function modeWords({ bound, noControl, backpressure, shedding }: Modes) {
   const [none, held, shed] = [noControl.figures, backpressure.figures, shedding.figures];
   const fits = `All of it fits into a queue of ${bound}`;
   return {
-    noControl: `Everyone is taken. The queue grows to ${none.longestQueue}, and everyone behind it waits, up to ${seconds(none.longestWait)}.`,
+    noControl:
+      none.longestQueue === 0
+        ? "Everyone is taken, and nobody waits."
+        : `Everyone is taken. The queue grows to ${none.longestQueue}, and everyone behind it waits, up to ${seconds(none.longestWait)}.`,
     backpressure:
       held.mostHeld === 0
         ? `${fits}: the producer holds nothing back.`

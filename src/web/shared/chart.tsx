@@ -33,8 +33,6 @@ export interface ChartProps {
   readonly say: (value: number) => string;
   /** The least that the upper end is. */
   readonly topMin: number;
-  /** Places along the axis where a dashed line stands. */
-  readonly uprights?: readonly number[];
 }
 
 const HEIGHT = 176;
@@ -154,37 +152,18 @@ function optionsOf(
         ...(isFilled ? { fill: color(`${name}-soft`) } : {}),
       })),
     ],
-    hooks: {
-      setCursor: [({ cursor }) => point(cursor.idx ?? null)],
-      draw: [(plot) => drawUprights(plot, latest.current.uprights ?? [], color("--line-strong"))],
-    },
+    hooks: { setCursor: [({ cursor }) => point(cursor.idx ?? null)] },
   };
 }
 
 /** The upper end: a little above the highest, in steps that are easy to read and that seldom change. */
 function top(highest: number): number {
   const step = 10 ** Math.floor(Math.log10(Math.max(1, highest)));
-  return Math.max(1, Math.ceil((highest * 1.05) / (step / 2)) * (step / 2));
+  return Math.max(1, Math.ceil((highest * 1.05) / (step / 5)) * (step / 5));
 }
 
 function short(value: number): string {
   return value >= 10_000 ? `${value / 1000}k` : String(value);
-}
-
-function drawUprights(plot: uPlot, places: readonly number[], color: string): void {
-  const { ctx, bbox } = plot;
-  ctx.save();
-  ctx.strokeStyle = color;
-  ctx.setLineDash([4, 4]);
-  ctx.lineWidth = devicePixelRatio;
-  for (const place of places) {
-    const x = Math.round(plot.valToPos(place, "x", true));
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-  }
-  ctx.restore();
 }
 
 /** A named colour as the canvas takes it, in the theme that is shown. */

@@ -22,14 +22,17 @@ export function clockTime(ms: number): string {
 }
 
 const REDRAWN_EVERY_MS = 5_000;
+/** The two clocks need not agree: what is so little ahead has just happened. */
+const AHEAD_MS_MAX = 60_000;
 
 /** @param at ISO 8601 */
 export function Time({ at }: { readonly at: string }) {
   const now = useNow(REDRAWN_EVERY_MS);
   const ms = Date.parse(at);
+  const ago = now < ms && ms - now < AHEAD_MS_MAX ? 0 : now - ms;
   return (
     <time class="time num" dateTime={at} title={at}>
-      {relative(now - ms)} <span class="muted">{clockTime(ms)}</span>
+      <span>{relative(ago)}</span> <span class="muted">{clockTime(ms)}</span>
     </time>
   );
 }
