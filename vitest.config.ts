@@ -1,9 +1,11 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { ensurePages } from "./src/cli/pages.ts";
 
-// Four rooms: `core` is pure and runs in Node, `worker` and `upstream` run inside workerd with objects and D1 and differ
-// in what stands behind the queue, `e2e` starts real processes. Time is virtual in all but the last; nothing is ever
-// tried twice.
+// Five rooms: `core` is pure and runs in Node, `worker` and `upstream` run inside workerd with objects and D1 and differ
+// in what stands behind the queue, `e2e` starts real processes, `browser` opens its pages in Chromium. Time is virtual
+// in all but the last two; nothing is ever tried twice.
+await ensurePages();
 const shared = { retry: 0, testTimeout: 20_000 };
 
 /** A room inside workerd, over the deployment of wrangler.toml with some variables changed. */
@@ -32,7 +34,10 @@ function inWorkerd(name: string, include: string, vars: Record<string, string>):
         optimizer: {
           ssr: {
             enabled: true,
-            include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check", "feelin", "bpmn-moddle"],
+            include: [
+              ...["hono", "hono/accepts", "hono/route", "@hono/zod-openapi", "zod"],
+              ...["jose", "fast-check", "feelin", "bpmn-moddle", "parse-prometheus-text-format"],
+            ],
           },
         },
       },
@@ -44,15 +49,15 @@ export default defineConfig({
   test: {
     // Vitest leaves one core free, which on two cores is half of them.
     maxWorkers: 2,
-    // What the product says of a backend that tests make fail.
-    onConsoleLog: (log) => !/^\{"event":"(upstream_waits|upstream_back|command_dead)"/.test(log),
+    // What the product says of a backend that tests make fail, and of requests that they have refused.
+    onConsoleLog: (log) => !/^\{"event":"(upstream_waits|upstream_back|command_dead|request)"/.test(log),
     reporters: ["default", "./test/support/node/closing-line.ts"],
     projects: [
       {
         test: {
           ...shared,
           name: "core",
-          include: ["test/{core,cli,client,sim}/**/*.test.ts", "test/tidy.test.ts"],
+          include: ["test/{core,cli,client,sim,telemetry,ops,web}/**/*.test.ts", "test/tidy.test.ts"],
           // Pure code keeps nothing between files: they share a worker each instead of starting one.
           isolate: false,
         },
@@ -82,6 +87,17 @@ export default defineConfig({
           testTimeout: 60_000,
           // A gateway is bundled before it starts, on a machine that other tests share.
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          // Pages show what happened a moment later, on a machine that other tests share.
+          expect: { poll: { timeout: 15_000 } },
         },
       },
     ],

@@ -9,6 +9,7 @@ import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import { type Config, parseConfig } from "../config.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { assertTenant, migrateLocal, seedDemoTenants } from "./local-database.ts";
+import { ensurePages, withPagesBeside } from "./pages.ts";
 
 /**
  * The whole gateway on this machine: the Worker as wrangler.toml describes it, on workerd directly (without the
@@ -53,13 +54,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log: new Log(LogLevel.WARN),
     cf: false,
   } as const;
-  const worker = { ...workerOptions, name: "headgate", bindings };
+  const { gateway: worker, pages } = withPagesBeside({ ...workerOptions, name: "headgate", bindings });
   const [modules] = await Promise.all([
     bundle(),
     prepareDatabase({ ...shared, workers: [{ ...worker, ...NOTHING }] }, config),
+    ensurePages(),
   ]);
   const miniflare = new Miniflare(
-    convertV4MiniflareOptions({ ...shared, port: options.port, workers: [{ ...worker, modules }] }),
+    convertV4MiniflareOptions({ ...shared, port: options.port, workers: [{ ...worker, modules }, pages] }),
   );
   const url = await miniflare.ready;
   return { url: url.origin, adminToken: config.ADMIN_TOKEN, config, stop: () => miniflare.dispose().then(release) };
@@ -69,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 const NOTHING = {
   modules: [{ type: "ESModule" as const, path: "nothing.js", contents: "export default {}" }],
   durableObjects: {},
+  serviceBindings: {},
 };
 
 /**

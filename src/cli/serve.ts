@@ -29,6 +29,7 @@ Commands are ${where}${local}
   demo-premium     hg_dev_premium    1000/s, burst 2000
   admin token      ${adminToken}
 
+Dashboard: ${url}/dashboard   Explorer: ${url}/explorer
 Try:
   curl -s ${url}/readyz
   curl -s ${url}/v1/limits -H 'Authorization: Bearer hg_dev_free'

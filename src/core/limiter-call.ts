@@ -15,7 +15,9 @@ export interface LimiterRequest {
   readonly judgeOnly?: boolean;
   /** What the caller knows of this tenant's limits; the newest version that the object has seen holds. */
   readonly limits?: Limits | null;
-  /** In their place, once the object has been told them: whoever asks need not send them each time. */
+  /** The tier that the tenant is in, as far as the caller knows: its use is counted under it. Goes with the limits. */
+  readonly tier?: string | null;
+  /** In the limits' place, once the object has been told them: whoever asks need not send them each time. */
   readonly version?: number;
   /** Whose use it is within the tenant. Absent where nothing is counted by it. */
   readonly subjects?: Subjects;

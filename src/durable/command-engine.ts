@@ -1,14 +1,15 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
+import type { EdgeTold } from "../core/edge-told.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
-import type { QueueStatus } from "../core/queue-status.ts";
+import type { EngineReport } from "../core/queue-status.ts";
 import { Admission } from "./admission.ts";
 import { Alarms } from "./alarms.ts";
 import { backfill } from "./backfill.ts";
 import { worksOf } from "./behind-queue.ts";
 import { EngineParts } from "./engine-parts.ts";
 import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
-import { statusOf } from "./engine-status.ts";
+import { reportOf } from "./engine-status.ts";
 import { Expiry } from "./expiry.ts";
 import { Intake } from "./intake.ts";
 import { KeyedDoor } from "./keyed-door.ts";
@@ -137,11 +138,12 @@ export class CommandEngine extends DurableObject<Env> {
     return cancelled ? "cancelled" : "not_queued";
   }
 
-  /** @param edgeRefusals what an isolate refused without asking, since it last said so; by code */
-  status(edgeRefusals: Readonly<Record<string, number>>): QueueStatus {
-    this.#parts.refusals.add(edgeRefusals);
-    this.#expiry.run(Date.now());
-    return statusOf(this.#parts, Date.now());
+  /** @param told what an isolate did without asking, since it last said so */
+  status(told: EdgeTold): EngineReport {
+    this.#parts.hear(told);
+    const nowMs = Date.now();
+    this.#expiry.run(nowMs);
+    return reportOf(this.#parts, this.#admission.health(nowMs), nowMs);
   }
 
   /** Stops processing. With `accepting` the queue still takes commands up to its bound; critical ones always. */

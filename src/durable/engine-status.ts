@@ -1,9 +1,11 @@
-import type { QueueStatus, UpstreamStatus } from "../core/queue-status.ts";
+import type { EngineHealth } from "../core/depth-gate.ts";
+import type { EngineReport, OperatorStatus, QueueStatus, UpstreamStatus } from "../core/queue-status.ts";
+import { ReturnTimes } from "../core/return-times.ts";
 import type { EngineParts } from "./engine-parts.ts";
 
 /** How one engine object stands, and what several are together. */
 
-export function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
+function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
   const { depth, criticalDepth, peakDepth, bounds } = parts.queue;
   const { deferred, retries, running, line } = parts;
   const oldest = parts.queue.oldestAcceptedAtMs();
@@ -30,12 +32,60 @@ export function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
   };
 }
 
+/** The same with what only operators see. @param health what the engine says of itself at this moment */
+export function reportOf(parts: EngineParts, health: EngineHealth, nowMs: number): EngineReport {
+  return { ...statusOf(parts, nowMs), operator: operatorStatusOf(parts, health, nowMs) };
+}
+
+function operatorStatusOf(parts: EngineParts, health: EngineHealth, nowMs: number): OperatorStatus {
+  const { settings, flow, flowSettings, dead, ledger, metrics } = parts;
+  const { minLimit } = flowSettings.parameters;
+  return {
+    accepting: settings.accepting,
+    retryAfterSeconds: toldNow(health, nowMs),
+    limitFloor: typeof minLimit === "number" ? minLimit : null,
+    writeRatePerSecond: flow.writesPerSecond(nowMs),
+    deadLetters: dead.size,
+    everDead: ledger.ends.dead + ledger.revived,
+    measured: {
+      processing: metrics.processing.value,
+      retryAfter: metrics.retryAfter.value,
+      limiterDegraded: metrics.degraded,
+      addresses: metrics.addresses,
+    },
+  };
+}
+
+/** What somebody of whom nobody was told a time yet would be told; whoever really asks may come after others. */
+function toldNow({ refusing, places, retryAfterSeconds }: EngineHealth, nowMs: number): number | null {
+  if (refusing === null) return null;
+  if (places === null) return retryAfterSeconds;
+  return new ReturnTimes().tell({ tenant: "", weight: 1 }, places.ahead, places.speed, nowMs, MIDDLE);
+}
+
+/** Of the jitter of a long wait. */
+const MIDDLE = 0.5;
+
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }
 
+/** What everybody sees, and of the rest what is true of all parts together: the longest time that a caller is told. */
+export function addReports(parts: readonly EngineReport[]): QueueOverview {
+  const told = parts.flatMap(({ operator }) => operator.retryAfterSeconds ?? []);
+  return {
+    status: addStatus(parts.map(({ operator: _ofOne, ...status }) => status)),
+    accepting: parts.every(({ operator }) => operator.accepting),
+    retryAfterSeconds: told.length === 0 ? null : Math.max(...told),
+  };
+}
+
+export interface QueueOverview extends Pick<OperatorStatus, "accepting" | "retryAfterSeconds"> {
+  readonly status: QueueStatus;
+}
+
 /** What several engine objects are together. Peaks need not have been at the same time, so theirs is an upper bound. */
-export function addStatus(parts: readonly QueueStatus[]): QueueStatus {
+function addStatus(parts: readonly QueueStatus[]): QueueStatus {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("there is at least one partition");
   return others.reduce(addTwo, first);

@@ -105,9 +105,9 @@ async function ask(
       ...(isEmpty(asking.lease) ? {} : { lease: asking.lease }),
     }),
   };
-  const { limits } = caller;
+  const { limits, tier } = caller;
   const say = (isTold: boolean) =>
-    isTold && limits !== null ? { ...whole, version: limits.version } : { ...whole, limits };
+    isTold && limits !== null ? { ...whole, version: limits.version } : { ...whole, limits, tier };
   const call = async () => {
     const answer = await limiter.check(say(held?.isTold === true));
     return answer.outcome === "unknown_limits" ? await limiter.check(say(false)) : answer;
@@ -208,11 +208,8 @@ export async function resetLimiter(env: Env, tenant: string): Promise<void> {
   await withoutLeases(env, tenant, (limiter) => limiter.reset());
 }
 
-/** What a tenant's object has admitted and refused since `since` (Unix milliseconds). */
-export async function limiterUsage(
-  env: Env,
-  tenant: string,
-): Promise<{ admitted: number; refused: number; since: number }> {
+/** What a tenant's object has admitted and refused since `since` (Unix milliseconds), and what D1 has not heard of yet. */
+export async function limiterUsage(env: Env, tenant: string): ReturnType<Calls<TenantLimiter>["usage"]> {
   return await withoutLeases(env, tenant, (limiter) => limiter.usage());
 }
 

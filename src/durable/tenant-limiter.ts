@@ -8,8 +8,10 @@ import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
 import { TenantLimits } from "../core/tenant-limits.ts";
+import type { MinuteUsage } from "../core/usage-minutes.ts";
 import { LimiterDisk } from "./limiter-disk.ts";
 import { loadLimiter, type Usage } from "./limiter-store.ts";
+import { UsageFlush } from "./usage-flush.ts";
 
 /**
  * Layer 1's object: one per tenant, it holds the meters of all its policies. The decisions are `core/tenant-limits.ts`;
@@ -19,6 +21,7 @@ import { loadLimiter, type Usage } from "./limiter-store.ts";
 export class TenantLimiter extends DurableObject<Env> {
   readonly #limits: TenantLimits;
   #usage: Usage;
+  readonly #usageFlush: UsageFlush;
   #lastChargeMs = 0;
   #flushPlanned = false;
 
@@ -27,26 +30,31 @@ export class TenantLimiter extends DurableObject<Env> {
     const stored = loadLimiter(ctx.storage.sql);
     const disk = new LimiterDisk(ctx.storage.sql, stored, () => this.#usage);
     this.#usage = stored?.usage ?? { admitted: 0, refused: 0, sinceMs: Date.now() };
+    this.#usageFlush = new UsageFlush(env.DB, configOf(env), ctx.id.name);
     this.#limits = new TenantLimits(disk, stored?.limits ?? DEFAULT_LIMITS, stored?.meters ?? [], Math.random);
   }
 
   /** Checks a cost against all policies that apply and charges them together, or not at all. */
   check(request: LimiterRequest): Charged | typeof UNKNOWN_LIMITS {
     const nowMs = Date.now();
-    if (request.version !== undefined && !this.#limits.knows(request.version)) return UNKNOWN_LIMITS;
+    const { version } = request;
+    const knows = version === undefined || (this.#limits.knows(version) && this.#usageFlush.knowsTier);
+    if (!knows) return UNKNOWN_LIMITS;
     const decision = this.#limits.check(request, nowMs, configOf(this.env).LEASE_MS);
-    if (request.lease !== undefined) this.#count(request.lease.done);
+    this.#usageFlush.heard(request.tier);
+    if (request.lease !== undefined) this.#count(request.lease.done, nowMs);
     const isAllowed = decision.outcome === "allowed";
-    if (request.cost > 0 && !request.judgeOnly) this.#count(isAllowed ? ONE_ADMITTED : ONE_REFUSED);
+    if (request.cost > 0 && !request.judgeOnly) this.#count(isAllowed ? ONE_ADMITTED : ONE_REFUSED, nowMs);
     if ((isAllowed && request.cost > 0) || decision.view?.grant) this.#planFlush(nowMs);
     return decision;
   }
 
   /** An isolate's lease is over: what it did, and what is left of its tokens. */
   settle(lease: LeaseAsk, subjects: Subjects): void {
-    this.#limits.settle(lease, subjects, Date.now());
-    this.#count(lease.done);
-    this.#planFlush(Date.now());
+    const nowMs = Date.now();
+    this.#limits.settle(lease, subjects, nowMs);
+    this.#count(lease.done, nowMs);
+    this.#planFlush(nowMs);
   }
 
   /**
@@ -57,7 +65,7 @@ export class TenantLimiter extends DurableObject<Env> {
   refund(cost: number, receipt: Receipt, subjects: Subjects): readonly PolicyReport[] {
     const nowMs = Date.now();
     const given = this.#limits.refund(cost, receipt, subjects, nowMs);
-    if (given !== null) this.#count({ admitted: -1, refused: 0 });
+    if (given !== null) this.#count({ admitted: -1, refused: 0 }, nowMs);
     return (given ?? this.#limits.look(subjects, nowMs)).reports;
   }
 
@@ -78,11 +86,13 @@ export class TenantLimiter extends DurableObject<Env> {
   }
 
   /** Requests decided, admitted and refused, since the time given. Memory that is lost loses the last seconds. */
-  usage(): { admitted: number; refused: number; since: number } {
-    return { admitted: this.#usage.admitted, refused: this.#usage.refused, since: this.#usage.sinceMs };
+  usage(): { admitted: number; refused: number; since: number; pending: readonly MinuteUsage[] } {
+    const { admitted, refused, sinceMs: since } = this.#usage;
+    return { admitted, refused, since, pending: this.#usageFlush.pending };
   }
 
-  #count({ admitted, refused }: Done): void {
+  #count({ admitted, refused }: Done, nowMs: number): void {
+    this.#usageFlush.count(admitted, refused, nowMs);
     const { admitted: before, refused: refusedBefore, sinceMs } = this.#usage;
     this.#usage = { admitted: Math.max(0, before + admitted), refused: refusedBefore + refused, sinceMs };
   }

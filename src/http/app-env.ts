@@ -17,5 +17,7 @@ export interface AppEnv {
     caller: Caller;
     /** Set on `/admin` routes: whose token it was. */
     actor: "admin" | "viewer";
+    /** What was decided about the request so far, in a word: `allowed`, or the code of why not. Absent: nothing was. */
+    decision?: string;
   };
 }

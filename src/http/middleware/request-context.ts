@@ -21,7 +21,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** First of all middleware: takes the time once, names the request, and puts the name on the answer. */
+/** First of all middleware that decides something: takes the time once, names the request, and puts the name on the answer. */
 export function requestContext(): MiddlewareHandler<AppEnv> {
   return async function requestContext(c, next) {
     const given = c.req.header("X-Request-Id");

@@ -5,7 +5,8 @@ import type { Receipt } from "../../core/receipts.ts";
 import { type Asker, checkCaller, type LimitRequest, refundCaller } from "../../durable/limiters.ts";
 import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
-import { countRefusal } from "../edge.ts";
+import { noteLimit, noteReturn } from "../decision.ts";
+import { countRefusal } from "../edge-counts.ts";
 import { problem } from "../problem.ts";
 import { rateProblem, setRateHeaders } from "../rate-headers.ts";
 
@@ -21,6 +22,7 @@ export async function limitTenant(
   request: LimitRequest,
 ): Promise<Charged | Response> {
   const answer = await checkCaller(askerOf(c, config), request);
+  noteLimit(c, request, answer);
   if (answer.kind === "unavailable") {
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }
@@ -36,6 +38,7 @@ function askerOf(c: Context<AppEnv>, config: Config): Asker {
 
 /** Takes back the charge of a request that a later layer refused: a refusal charges nothing. */
 export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, receipt: Receipt): Promise<void> {
+  noteReturn(c);
   const reports = await refundCaller(askerOf(c, config), cost, receipt);
   if (reports !== null) setRateHeaders(c, reports);
 }

@@ -1,29 +1,24 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import { applyLimits, limiterUsage, resetLimiter } from "../../durable/limiters.ts";
+import { applyLimits, resetLimiter } from "../../durable/limiters.ts";
 import { deleteTenantLimits, noteReset, putTenantLimits } from "../../store/tenant-limits.ts";
-import { findTenant, type Tenant } from "../../store/tenants.ts";
-import { actOf, commit, isoTime, notFound, push } from "../admin-write.ts";
+import type { Tenant } from "../../store/tenants.ts";
+import { actOf, commit, notFound, push } from "../admin-write.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TENANTS } from "../examples/tenants.ts";
 import { tenantLimitsBody } from "../limits-schema.ts";
 import { problem } from "../problem.ts";
 import { showTenant, tenantPath, tenantShape } from "../tenant-shape.ts";
 
-/** `/admin/tenants/{id}/limits`, `/reset` and `/usage`: what a tenant may spend, owes and has spent. */
+/** `/admin/tenants/{id}/limits` and `/reset`: what a tenant may spend, and owes. */
 
 /** How long to wait before asking a tenant's object again that did not answer, in seconds. */
 const LIMITER_RETRY_SECONDS = 1;
 
-const usage = z
-  .object({ tenant: z.string(), admitted: z.int(), refused: z.int(), since: z.iso.datetime() })
-  .openapi("TenantUsage");
-
 export function registerTenantLimits(api: Api, config: Config): void {
   registerOwnLimits(api, config);
   registerReset(api);
-  registerUsage(api);
 }
 
 function registerOwnLimits(api: Api, config: Config): void {
@@ -33,7 +28,8 @@ function registerOwnLimits(api: Api, config: Config): void {
       method: "put",
       path: "/admin/tenants/{id}/limits",
       summary: "Give a tenant limits of its own, in place of its tier's",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.putLimits,
       params: tenantPath,
       body: tenantLimitsBody,
       responses: { 200: { description: "They hold", schema: tenantShape } },
@@ -49,7 +45,8 @@ function registerOwnLimits(api: Api, config: Config): void {
       method: "delete",
       path: "/admin/tenants/{id}/limits",
       summary: "Take a tenant's own limits away; it goes by its tier's again",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.removeLimits,
       params: tenantPath,
       responses: { 204: { description: "The tier's limits hold" } },
     },
@@ -79,7 +76,8 @@ function registerReset(api: Api): void {
       method: "post",
       path: "/admin/tenants/{id}/reset",
       summary: "Forgive what a tenant owes: its buckets are full again",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.reset,
       params: tenantPath,
       responses: { 204: { description: "Full" } },
     },
@@ -93,29 +91,8 @@ function registerReset(api: Api): void {
   );
 }
 
-function registerUsage(api: Api): void {
-  endpoint(
-    api,
-    {
-      method: "get",
-      path: "/admin/tenants/{id}/usage",
-      summary: "How many of a tenant's requests were admitted and refused",
-      tags: ["admin"],
-      params: tenantPath,
-      responses: { 200: { description: "Counts since a time", schema: usage } },
-    },
-    async (c, { params: { id } }) => {
-      if ((await findTenant(c.env.DB, id)) === null) return notFound(c, "tenant");
-      return asked(c, async () => {
-        const { admitted, refused, since } = await limiterUsage(c.env, id);
-        return c.json({ tenant: id, admitted, refused, since: isoTime(since) });
-      });
-    },
-  );
-}
-
 /** Answers from the tenant's object, or says that it does not answer. */
-async function asked(c: Context<AppEnv>, ask: () => Promise<Response>): Promise<Response> {
+export async function asked(c: Context<AppEnv>, ask: () => Promise<Response>): Promise<Response> {
   try {
     return await ask();
   } catch (error) {

@@ -1,0 +1,218 @@
+import { duration, perSecond, whole } from "../shared/numbers.ts";
+import type { Recent } from "./history.ts";
+import type { AdminQueue } from "./shapes.ts";
+
+/**
+ * What is going on, in one line of plain words, and what to do about it: the first thing that an operator reads. One
+ * thing is said, the worst first. Pure.
+ */
+
+export type Tone = "ok" | "warn" | "bad" | "idle";
+
+export interface Situation {
+  readonly tone: Tone;
+  /** The state in a word or two. */
+  readonly word: string;
+  /** What is going on. Without figures: it is read aloud whenever it changes. */
+  readonly headline: string;
+  /** What that means in figures, and what to do. */
+  readonly advice: string;
+}
+
+/** How the last questions about the queue ended. */
+export type Contact =
+  | { readonly kind: "starting" }
+  | { readonly kind: "live" }
+  /** Headgate answers, and says that it cannot tell. */
+  | { readonly kind: "silent"; readonly why: string; readonly forSeconds: number }
+  | { readonly kind: "offline"; readonly forSeconds: number };
+
+/** From here on it is worth a look: the same share as the alert rules have. */
+const FILLING_PERCENT = 80;
+/** Work that waits this long while nothing ends is stuck, and not only slow. */
+const STUCK_AFTER_SECONDS = 60;
+
+export function situationOf(contact: Contact, queue: AdminQueue | null, recent: Recent | null): Situation {
+  return (
+    withoutAnswer(contact) ??
+    (queue === null
+      ? STARTING
+      : (held(queue, recent) ?? stuck(queue) ?? refusing(queue, recent) ?? working(queue, recent)))
+  );
+}
+
+const STARTING: Situation = {
+  tone: "idle",
+  word: "Asking",
+  headline: "Asking the engine how it stands.",
+  advice: "The first figures come within a second or two.",
+};
+
+function withoutAnswer(contact: Contact): Situation | null {
+  switch (contact.kind) {
+    case "live":
+      return null;
+    case "starting":
+      return STARTING;
+    case "silent":
+      return {
+        tone: "bad",
+        word: "Not answering",
+        headline: "The engine does not answer.",
+        advice:
+          `For ${duration(contact.forSeconds)}: “${contact.why}” Callers are told to come back. It restarts by itself; ` +
+          "if this lasts longer than a minute, look at the Worker's logs and at /readyz.",
+      };
+    case "offline":
+      return {
+        tone: "bad",
+        word: "No connection",
+        headline: "This page cannot reach Headgate.",
+        advice:
+          `For ${duration(contact.forSeconds)}. Check your own connection first, then whether /healthz answers from ` +
+          "elsewhere. The figures below are the last that were heard.",
+      };
+  }
+}
+
+/** Somebody holds the queue up on purpose: an operator, or the backend. */
+function held(queue: AdminQueue, recent: Recent | null): Situation | null {
+  const { paused, accepting, upstream } = queue;
+  if (paused && !accepting) {
+    return {
+      tone: "bad",
+      word: "Paused",
+      headline: "An operator has paused the engine, and new commands are refused.",
+      advice: `${waiting(queue)} Resume as soon as what is behind it is well again.`,
+    };
+  }
+  if (paused) {
+    return {
+      tone: "warn",
+      word: "Paused",
+      headline: "An operator has paused the engine; new commands are still taken, and wait.",
+      advice: `${waiting(queue)} ${untilFull(queue, recent)} Resume as soon as what is behind it is well again.`,
+    };
+  }
+  if (upstream?.state === "waiting") {
+    const resumes = upstream.resumesInSeconds;
+    return {
+      tone: "warn",
+      word: "Waiting for the backend",
+      headline: "The backend has asked for a pause, or keeps failing, and is left alone.",
+      advice:
+        `${resumes === undefined ? "" : `It is asked again in ${duration(resumes)}. `}${waiting(queue)} Look at the ` +
+        "backend; nothing needs to be done here.",
+    };
+  }
+  if (upstream?.state === "probing") {
+    return {
+      tone: "warn",
+      word: "Trying the backend",
+      headline: "The backend has failed and is tried with one command at a time.",
+      advice: `${waiting(queue)} All goes on as soon as one try succeeds. Look at the backend.`,
+    };
+  }
+  return null;
+}
+
+function stuck(queue: AdminQueue): Situation | null {
+  const { depth, criticalDepth, completedLastMinute, oldestWaitSeconds, running } = queue;
+  if (depth + criticalDepth === 0 || completedLastMinute > 0 || oldestWaitSeconds < STUCK_AFTER_SECONDS) return null;
+  return {
+    tone: "bad",
+    word: "Stuck",
+    headline: "Commands wait, and none has been finished in the last minute.",
+    advice: `${waiting(queue)} ${running > 0 ? `${whole(running)} are with the backend: see what keeps them there.` : "Nothing is running: look at the Worker's logs."}`,
+  };
+}
+
+/** What makes everyone wait, most of it first. What a tenant's own limit refuses is no trouble of the engine's. */
+function refusing(queue: AdminQueue, recent: Recent | null): Situation | null {
+  const rates = Object.entries(recent?.refusedPerSecond ?? {}).filter(([code]) => Object.hasOwn(EVERYONE_WAITS, code));
+  const [first] = rates.sort(([, a], [, b]) => b - a);
+  if (first === undefined && queue.depth < queue.bound) return null;
+  const [code, rate] = first ?? ["queue_full", 0];
+  const back = queue.retryAfterSeconds;
+  const told = back === null ? "" : ` Who is refused now is told to come back in ${duration(back)}.`;
+  const isShared = code === "queue_full" && recent?.hadRoom === true;
+  const { headline, todo } = isShared ? SHARED : (EVERYONE_WAITS[code] ?? EVERYONE_WAITS.queue_full);
+  const flow =
+    recent === null ? "" : `${perSecond(recent.acceptedPerSecond)} are taken and ${perSecond(rate)} refused, `;
+  return { tone: "bad", word: "Refusing", headline, advice: `${flow}at a pace of ${pace(queue)}.${told} ${todo}` };
+}
+
+const EVERYONE_WAITS: Readonly<Record<string, { headline: string; todo: string }>> & {
+  readonly queue_full: { headline: string; todo: string };
+} = {
+  queue_full: {
+    headline: "The queue is full: more work arrives than is finished, and callers are refused.",
+    todo: "It ends when less arrives than is finished. A larger bound only makes the wait longer.",
+  },
+  request_limit: {
+    headline: "As many commands are in flight as flow control allows, and callers are refused.",
+    todo: "The limit follows how long commands take: look at what is behind the engine, then at flow control.",
+  },
+  write_limit: {
+    headline: "More commands arrive a second than the write limit allows, and callers are refused.",
+    todo: "If what is behind the engine bears more, raise the write rate under flow control.",
+  },
+  engine_paused: {
+    headline: "The engine was paused until just now; callers were refused.",
+    todo: "Nothing needs to be done.",
+  },
+};
+
+/** Room is left, and kept: a tenant that has its share is refused so that others find theirs. */
+const SHARED = {
+  headline: "Tenants that have their share of the queue are refused; what is left is kept for others.",
+  todo: "It ends half a minute after nobody was refused. Shares go by the weight of each tenant's tier.",
+};
+
+function working(queue: AdminQueue, recent: Recent | null): Situation {
+  const { depth, criticalDepth, depthPercent } = queue;
+  if (depthPercent >= FILLING_PERCENT) {
+    return {
+      tone: "warn",
+      word: "Filling up",
+      headline: "The queue is nearly full; nobody is refused yet.",
+      advice: `${waiting(queue)} ${untilFull(queue, recent)} The pace is ${pace(queue)}.`,
+    };
+  }
+  const overLimit = recent?.refusedPerSecond.rate_limited;
+  const own =
+    overLimit === undefined
+      ? ""
+      : ` Tenants over their own limits are refused ${perSecond(overLimit)}; see the top tenants.`;
+  if (depth + criticalDepth === 0) {
+    return {
+      tone: "ok",
+      word: "OK",
+      headline: "All is well; nothing waits.",
+      advice: `Nothing needs to be done.${own}`,
+    };
+  }
+  return {
+    tone: "ok",
+    word: "OK",
+    headline: "All is well; work is taken and finished.",
+    advice: `${waiting(queue)} The pace is ${pace(queue)}.${own}`,
+  };
+}
+
+function waiting({ depth, criticalDepth, bound, oldestWaitSeconds }: AdminQueue): string {
+  const all = depth + criticalDepth;
+  if (all === 0) return "Nothing waits.";
+  return `${whole(all)} ${all === 1 ? "waits" : "wait"} (room for ${whole(Math.max(0, bound - depth))} more), the oldest for ${duration(oldestWaitSeconds)}.`;
+}
+
+/** When the queue would be full, as things are going. */
+function untilFull({ depth, bound, pacePerSecond, paused }: AdminQueue, recent: Recent | null): string {
+  const growth = (recent?.acceptedPerSecond ?? 0) - (paused ? 0 : (pacePerSecond ?? 0));
+  if (depth >= bound) return "The queue is full, and more is refused.";
+  return growth <= 0.05 ? "" : `At this rate it is full in ${duration((bound - depth) / growth)}.`;
+}
+
+function pace({ pacePerSecond }: AdminQueue): string {
+  return pacePerSecond === null ? "not known yet" : perSecond(pacePerSecond);
+}
