@@ -50,7 +50,7 @@ export class EdgeLimits {
       found.goBy(compiled);
       return found;
     }
-    const made = new Holding(compiled, subjects);
+    const made = new Holding(compiled, subjects, scopes.length === 0);
     if (this.#holdings.size >= this.#max) {
       for (const oldest of this.#holdings.keys()) {
         this.#holdings.delete(oldest);

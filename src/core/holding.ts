@@ -1,9 +1,9 @@
 import { Demand, type Done, type Grant, type HeldLease, type LeaseAsk, type View } from "./lease.ts";
 import { type CompiledLimits, count, decide, giveBack, judge, type PolicyReport } from "./limiter.ts";
+import type { Charged } from "./limiter-call.ts";
 import type { Meter } from "./meter.ts";
 import type { Receipt } from "./receipts.ts";
 import type { Subjects } from "./subjects.ts";
-import type { Charged } from "./tenant-limits.ts";
 
 /**
  * What one isolate holds of the meters of one caller: how they stood when it last heard of them, what it has spent since,
@@ -45,15 +45,20 @@ const SMALL_LEASE = 16;
 export class Holding {
   #limits: CompiledLimits;
   readonly subjects: Subjects;
+  readonly countsTenantOnly: boolean;
   readonly #demand = new Demand();
   #held: Held | null = null;
   #admitted = 0;
   #refused = 0;
   #carrying = false;
+  /** The version of limits that the object has been told. */
+  #toldVersion: number | null = null;
   /** Tokens spent while a call that carries the lease is under way. */
   #inFlight = 0;
 
-  constructor(limits: CompiledLimits, subjects: Subjects) {
+  /** @param countsTenantOnly no limit counts single subjects: who asks within the tenant is of no interest */
+  constructor(limits: CompiledLimits, subjects: Subjects, countsTenantOnly: boolean) {
+    this.countsTenantOnly = countsTenantOnly;
     this.#limits = limits;
     this.subjects = subjects;
   }
@@ -63,6 +68,16 @@ export class Holding {
     if (limits === this.#limits) return;
     if (limits.version !== this.#limits.version && this.#held) this.#held.untilMs = Number.NEGATIVE_INFINITY;
     this.#limits = limits;
+  }
+
+  /** Whether the object knows the limits, so that their version will do. */
+  get isTold(): boolean {
+    return this.#toldVersion === this.#limits.version;
+  }
+
+  /** The object has decided by these limits, or it has not: it does not know them. */
+  told(knows: boolean): void {
+    this.#toldVersion = knows ? this.#limits.version : null;
   }
 
   /** Decides a request here, if it can be. @returns null when the object has to be asked */

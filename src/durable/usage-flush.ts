@@ -60,6 +60,11 @@ export class UsageFlush {
     if (tier) this.#tier = tier;
   }
 
+  /** Whether it need not be told again. */
+  get knowsTier(): boolean {
+    return this.#tenant === null || this.#tier !== UNKNOWN_TIER;
+  }
+
   /**
    * Counts checks that were decided, here or by who was lent tokens.
    *

@@ -2,10 +2,11 @@ import { EdgeLimits } from "../../src/core/edge-limits.ts";
 import type { Asking, Holding } from "../../src/core/holding.ts";
 import { LEASE_GRACE_MS } from "../../src/core/lease.ts";
 import type { Decision } from "../../src/core/limiter.ts";
+import type { Charged } from "../../src/core/limiter-call.ts";
 import type { Meter } from "../../src/core/meter.ts";
 import type { Limits } from "../../src/core/policy.ts";
 import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
-import { type Charged, TenantLimits } from "../../src/core/tenant-limits.ts";
+import { TenantLimits } from "../../src/core/tenant-limits.ts";
 
 /**
  * Isolates and one limiter object on clocks that a test moves, with calls that are under way as long as it likes: what
@@ -118,8 +119,8 @@ export class Edge {
     this.#object.calls += 1;
     const request = {
       cost,
-      critical: false,
       limits: this.#limits,
+      holds: true,
       subjects: holding.subjects,
       lease: asking.lease,
     };
