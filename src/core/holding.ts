@@ -22,6 +22,8 @@ interface Held {
   readonly fromMs: number;
   untilMs: number;
   readonly grant: Grant | null;
+  /** On the object's clock: from this cost on, when it fits, and when it may be asked for. */
+  readonly turn: { readonly cost: number; readonly fitsAtMs: number; readonly asksAtMs: number } | null;
   /** Tokens that it began with, and those that may still be spent. */
   readonly lent: number;
   budget: number;
@@ -86,7 +88,7 @@ export class Holding {
     const held = this.#live(nowMs);
     // A look is asked for to be exact.
     if (held === null || (cost === 0 && !judgeOnly)) return null;
-    const atMs = nowMs + held.shiftMs;
+    const atMs = timeOf(held, cost, nowMs);
     if (judgeOnly) return judge(held.meters, this.#limits, cost, atMs, this.subjects);
     const { decision, next } = decide(held.meters, this.#limits, cost, atMs, this.subjects);
     if (decision.outcome !== "allowed") {
@@ -158,7 +160,7 @@ export class Holding {
       this.#held = null;
       return null;
     }
-    const { atMs, lastsMs, grant } = view;
+    const { atMs, lastsMs, grant, turn } = view;
     const lent = grant === null ? 0 : lease.kept + grant.tokens;
     const spent = grant === null ? 0 : this.#inFlight;
     const seen = new Map(view.meters);
@@ -169,6 +171,7 @@ export class Holding {
       fromMs: askedAtMs,
       untilMs: askedAtMs + lastsMs,
       grant,
+      turn: turn ? { cost: turn.cost, fitsAtMs: atMs + turn.fitsInMs, asksAtMs: atMs + turn.asksInMs } : null,
       lent,
       budget: lent - spent,
       spent,
@@ -225,6 +228,12 @@ export class Holding {
     this.#refused = 0;
     return done;
   }
+}
+
+/** The object's time to decide by: it stands still while others are to have what comes back. */
+function timeOf({ shiftMs, turn }: Held, cost: number, nowMs: number): number {
+  const atMs = nowMs + shiftMs;
+  return turn !== null && cost >= turn.cost && atMs < turn.asksAtMs ? Math.min(atMs, turn.fitsAtMs - 1) : atMs;
 }
 
 function leaseOf({ grant, budget, meters }: Held): HeldLease | null {

@@ -21,8 +21,8 @@ export interface LimiterRequest {
   readonly version?: number;
   /** Whose use it is within the tenant. Absent where nothing is counted by it. */
   readonly subjects?: Subjects;
-  /** The isolate goes by what it is shown of meters that are used up. */
-  readonly holds?: boolean;
+  /** The isolate's number. It goes by what it is shown of meters that are used up; absent: it keeps nothing. */
+  readonly isolate?: number;
   /** The isolate's lease: what was of it, and what is to be. */
   readonly lease?: LeaseAsk;
   /** Nobody further on refuses this request: its charge is never given back. */

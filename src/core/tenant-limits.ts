@@ -2,7 +2,7 @@ import { type AdaptiveRate, FULL_RATE, observe, tierRateOf, withShare } from "./
 import { covers, isExact, type MeterDisk, writeAhead } from "./charge-ahead.ts";
 import { criticalCeiling } from "./critical-ceiling.ts";
 import type { LeaseAsk, View } from "./lease.ts";
-import { lend, settleLease } from "./lending.ts";
+import { lend, settleLease, waitFor } from "./lending.ts";
 import { type CompiledLimits, compileLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
 import type { Charged, LimiterRequest } from "./limiter-call.ts";
 import { age, type Meter, owesNothing, type Rule } from "./meter.ts";
@@ -10,6 +10,7 @@ import { MeterTable } from "./meters.ts";
 import type { Limits } from "./policy.ts";
 import { type Receipt, Receipts } from "./receipts.ts";
 import { keyOfId, NOBODY, type Subjects } from "./subjects.ts";
+import { TurnsToAsk } from "./turns-to-ask.ts";
 
 /**
  * All that one tenant's limits have counted, and what is on disk of it: what layer 1's object does with a request. The
@@ -32,6 +33,7 @@ export class TenantLimits {
   /** The rules of all policies, by what the ids of their meters begin with. */
   #rules: ReadonlyMap<string, Rule>;
   #receipts: Receipts;
+  readonly #turns = new TurnsToAsk();
   /** Counts what changed the meters, so that an isolate's view of them can be told to be the last word. */
   #change = 0;
 
@@ -62,10 +64,14 @@ export class TenantLimits {
         : this.#check(cost, nowMs, subjects, request.final === true);
     // Limits that the isolate does not know yet, or that it cannot know, it cannot go by.
     const isKnown = (limits?.version ?? request.version) === this.#limits.version && this.#rate.share === 1;
-    if (!request.holds || critical || !isKnown) return decided;
-    const charges = decided.outcome === "allowed" && !request.judgeOnly;
-    const view = this.#lend(charges, lease, subjects, nowMs, leaseMs);
-    return view === null ? decided : { ...decided, view };
+    if (request.isolate === undefined || critical || !isKnown) return decided;
+    const charged = decided.outcome === "allowed" && !request.judgeOnly ? cost : null;
+    const view = this.#lend(charged, lease, subjects, nowMs, leaseMs);
+    if (view === null) return decided;
+    if (view.grant !== null || request.judgeOnly) return { ...decided, view };
+    const { fitsInMs, costMs } = waitFor(view, this.#tenantLimits, cost);
+    const asksInMs = this.#turns.next(request.isolate, fitsInMs, costMs, nowMs);
+    return { ...decided, view: asksInMs > fitsInMs ? { ...view, turn: { cost, fitsInMs, asksInMs } } : view };
   }
 
   /** Whether it goes by limits of this version, or newer ones. */
@@ -179,8 +185,8 @@ export class TenantLimits {
   }
 
   /** Shows how the meters stand and lends what it may; null where an isolate could not go by it. */
-  #lend(charges: boolean, lease: LeaseAsk, subjects: Subjects, nowMs: number, leaseMs: number): View | null {
-    const lent = lend(charges, lease, this.#meters, this.#tenantLimits, subjects, nowMs, leaseMs);
+  #lend(charged: number | null, lease: LeaseAsk, subjects: Subjects, nowMs: number, leaseMs: number): View | null {
+    const lent = lend(charged, lease, this.#meters, this.#tenantLimits, subjects, nowMs, leaseMs);
     if (lent === null || !lent.holds) return lent?.view ?? null;
     this.#keep(lent.next, nowMs, lent.tokens > 0);
     const receipt = this.#charged(lent.tokens, lent.next);

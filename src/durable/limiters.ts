@@ -16,8 +16,16 @@ import type { TenantLimiter } from "./tenant-limiter.ts";
  * answers.
  */
 
-/** Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. */
-const edge = new EdgeLimits();
+/**
+ * Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. Made by the first
+ * request: there is no chance before.
+ */
+let edge: EdgeLimits | undefined;
+
+function edgeLimits(): EdgeLimits {
+  edge ??= new EdgeLimits(Math.random());
+  return edge;
+}
 
 /** What a request asks of its caller's limits. */
 export interface LimitRequest {
@@ -92,7 +100,10 @@ async function ask(
   const whole = {
     ...request,
     ...(held?.countsTenantOnly ? {} : { subjects }),
-    ...(asking !== null && { holds: true, ...(isEmpty(asking.lease) ? {} : { lease: asking.lease }) }),
+    ...(asking !== null && {
+      isolate: edgeLimits().isolate,
+      ...(isEmpty(asking.lease) ? {} : { lease: asking.lease }),
+    }),
   };
   const { limits, tier } = caller;
   const say = (isTold: boolean) =>
@@ -126,7 +137,7 @@ function subjectsOf(caller: Caller, key: string | null): Subjects {
 /** Null while D1 has told nothing of the caller's limits: then its object alone knows them. */
 function holdingOf(caller: Caller, subjects: Subjects): Holding | null {
   const { limits } = caller;
-  return limits === null ? null : edge.holding({ limiter: callerKey(caller), limits, subjects });
+  return limits === null ? null : edgeLimits().holding({ limiter: callerKey(caller), limits, subjects });
 }
 
 /** How long tokens are leased to this caller's requests, in milliseconds; null: not at all. */
@@ -210,10 +221,10 @@ async function withoutLeases<T>(
 ): Promise<T> {
   const key = callerKey({ kind: "tenant", tenant });
   const limiter = limiterOf(env, key);
-  for (const { lease, subjects } of edge.takeAll(key)) await limiter.settle(lease, subjects);
+  for (const { lease, subjects } of edgeLimits().takeAll(key)) await limiter.settle(lease, subjects);
   try {
     return await call(limiter);
   } finally {
-    edge.forget(key);
+    edgeLimits().forget(key);
   }
 }

@@ -82,21 +82,25 @@ export class Edge {
   readonly #limits: Limits;
   readonly #object: ObjectSide;
   readonly #leaseMs: number | null;
-  #memory = new EdgeLimits();
+  #memory: EdgeLimits;
+  #isolate: number;
   clockMs = T0;
   /** Requests that it admitted by itself. */
   admittedHere = 0;
   /** What may be ended, and when. */
   #ends: { holding: Holding; heard: object; atMs: number; subjects: Subjects }[] = [];
 
-  constructor(limits: Limits, object: ObjectSide, leaseMs: number | null) {
+  constructor(limits: Limits, object: ObjectSide, leaseMs: number | null, isolate = 0) {
+    this.#isolate = isolate;
+    this.#memory = new EdgeLimits(isolate);
     this.#limits = limits;
     this.#object = object;
     this.#leaseMs = leaseMs;
   }
 
   crash(): void {
-    this.#memory = new EdgeLimits();
+    this.#isolate += 0.001;
+    this.#memory = new EdgeLimits(this.#isolate);
     this.#ends = [];
   }
 
@@ -120,7 +124,7 @@ export class Edge {
     const request = {
       cost,
       limits: this.#limits,
-      holds: true,
+      isolate: this.#isolate,
       subjects: holding.subjects,
       lease: asking.lease,
     };
