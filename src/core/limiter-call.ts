@@ -15,9 +15,9 @@ export interface LimiterRequest {
   readonly judgeOnly?: boolean;
   /** What the caller knows of this tenant's limits; the newest version that the object has seen holds. */
   readonly limits?: Limits | null;
-  /** The tier that the tenant is in, as far as the caller knows: its use is counted under it. Goes with the limits. */
+  /** The tier that they are of, under which the tenant's use is counted; told along with them. */
   readonly tier?: string | null;
-  /** In the limits' place, once the object has been told them: whoever asks need not send them each time. */
+  /** In their place, once the object has been told them: whoever asks need not send them each time. */
   readonly version?: number;
   /** Whose use it is within the tenant. Absent where nothing is counted by it. */
   readonly subjects?: Subjects;

@@ -37,11 +37,10 @@ export class TenantLimiter extends DurableObject<Env> {
   /** Checks a cost against all policies that apply and charges them together, or not at all. */
   check(request: LimiterRequest): Charged | typeof UNKNOWN_LIMITS {
     const nowMs = Date.now();
-    const { version } = request;
-    const knows = version === undefined || (this.#limits.knows(version) && this.#usageFlush.knowsTier);
-    if (!knows) return UNKNOWN_LIMITS;
-    const decision = this.#limits.check(request, nowMs, configOf(this.env).LEASE_MS);
     this.#usageFlush.heard(request.tier);
+    const isTold = (version: number) => this.#limits.knows(version) && this.#usageFlush.knowsTier;
+    if (request.version !== undefined && !isTold(request.version)) return UNKNOWN_LIMITS;
+    const decision = this.#limits.check(request, nowMs, configOf(this.env).LEASE_MS);
     if (request.lease !== undefined) this.#count(request.lease.done, nowMs);
     const isAllowed = decision.outcome === "allowed";
     if (request.cost > 0 && !request.judgeOnly) this.#count(isAllowed ? ONE_ADMITTED : ONE_REFUSED, nowMs);

@@ -1,6 +1,8 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ADMIN, call, newTenant, VIEWER } from "../support/http.ts";
+import { settled } from "../support/event-loop.ts";
+import { ADMIN, call, engineStub, newTenant, VIEWER } from "../support/http.ts";
 import { type Scraped, scraped } from "../support/prometheus.ts";
 import { appOf, envWithout } from "./admin-support.ts";
 import { fallIdle, holdIdleTimers } from "./idle-support.ts";
@@ -146,6 +148,60 @@ describe("the text", () => {
       expect(seen.families.has("headgate_tenant_checks_total")).toBe(database === 1);
     }
   });
+});
+
+describe("what an isolate did without the engine", () => {
+  test("is told after ten seconds with whatever request comes, and once", async () => {
+    const counted = async () => {
+      const { counters, operator } = await runInDurableObject(engineStub(), (engine) => engine.status({}));
+      return { refused: counters.refused.rate_limited ?? 0, told: operator.measured.retryAfter.sum };
+    };
+    await scrape();
+    const before = await counted();
+    const tenant = await newTenant("told-later", { requestsPerSecond: 0.1, burstSize: 1 });
+    await check(tenant);
+    expect(await send(tenant, CREATE)).toBe(429);
+    vi.setSystemTime(Date.now() + 9_999);
+    await call("GET", "/healthz");
+    await settled();
+    expect(await counted()).toEqual(before);
+    for (const ms of [1, 20_000]) {
+      vi.setSystemTime(Date.now() + ms);
+      await call("GET", "/healthz");
+      await settled();
+      expect(await counted()).toEqual({ refused: before.refused + 1, told: before.told + 10 });
+    }
+  });
+
+  test("includes requests that no limiter answered for", async () => {
+    vi.spyOn(console, "warn").mockReturnValue();
+    const tenant = await newTenant("degraded");
+    const degraded = async () => (await scrape()).value("headgate_limiter_degraded_total") ?? 0;
+    const before = await degraded();
+    const given = { headers: tenant, body: {}, env: envWithout("TENANT_LIMITER") };
+    expect((await appOf()("POST", "/v1/check", given)).headers.get("X-Headgate-Degraded")).toBe("limiter");
+    expect((await appOf({ LIMITER_FAILURE: "closed" })("POST", "/v1/check", given)).status).toBe(503);
+    expect(await degraded()).toBe(before + 2);
+  });
+});
+
+test("each partition is a series of its own, and there are no more calls than partitions", async () => {
+  vi.setSystemTime(Date.now() + 2_000);
+  const { text } = await appOf({ ENGINE_PARTITIONS: "3" })("GET", "/metrics", { asText: true });
+  const seen = scraped(text ?? "");
+  expect(seen.labels("headgate_queue_depth", "partition")).toEqual(["1", "2", "3"]);
+  expect(seen.labels("zeebe_backpressure_inflight_requests_count", "partition")).toEqual(["1", "2", "3"]);
+  expect(seen.value("headgate_up", { part: "engine", partition: "3" })).toBe(1);
+});
+
+test("a tenant that is called as the others are together is counted among them", async () => {
+  const other = await newTenant("other");
+  const others = async () =>
+    (await scrape()).value("headgate_tenant_checks_total", { tenant: "other", outcome: "admitted" });
+  const before = (await others()) ?? 0;
+  for (let n = 0; n < 3; n++) await check(other);
+  await fallIdle("other");
+  expect(await others()).toBe(before + 3);
 });
 
 describe("who may see it", () => {
