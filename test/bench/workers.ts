@@ -1,0 +1,95 @@
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { V4WorkerOptions as WorkerOptions } from "miniflare";
+import { unstable_getMiniflareWorkerOptions } from "wrangler";
+import { bundleWorker } from "./bundle.ts";
+
+/**
+ * The Workers of a benchmark, all in one workerd, each with a socket of its own that leads straight to it: no entry
+ * Worker, no development proxy, the same for all. A Worker whose name ends in `-2` is a second isolate of the same code
+ * over the same objects.
+ */
+
+export const OWN_ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const HERE = "test/bench/workers";
+const DATE = "2026-10-01";
+/** No limiter refuses anything of what is measured for speed. */
+const NO_LIMIT = { LIMIT: 1_000_000_000, WINDOW_SECONDS: 10 } as const;
+/** The limit whose excess is counted: so many in so many seconds. The platform's binding knows windows of 10 s and 60 s. */
+export const TIGHT = { LIMIT: 2_000, WINDOW_SECONDS: 10 } as const;
+
+/** Variables that only this benchmark's gateways have. */
+const SECRETS = { ADMIN_TOKEN: "bench-admin" };
+export const ADMIN = { Authorization: `Bearer ${SECRETS.ADMIN_TOKEN}` };
+
+const OURS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  leased: { LIMITER_MODE: "leased" },
+  exact: { LIMITER_MODE: "exact" },
+  // Full for good: paused, and nobody waits for room, since none will come.
+  full: { LIMITER_MODE: "leased", QUEUE_MAX: "10", ENQUEUE_WAIT_MS: "0" },
+  commands: { LIMITER_MODE: "leased" },
+  // As fast as a backend of its size, so that five times as much can be offered on one machine.
+  slow: { LIMITER_MODE: "leased", ENGINE_RATE_MAX: "250" },
+};
+
+/** @param root where the product is taken from: this checkout, or another one */
+export async function benchWorkers(root: string): Promise<WorkerOptions[]> {
+  const [product, bare, peers] = await Promise.all([
+    bundleWorker(root, "src/index.ts"),
+    bundleWorker(OWN_ROOT, `${HERE}/bare.ts`),
+    bundleWorker(OWN_ROOT, `${HERE}/peers.ts`),
+  ]);
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(path.join(root, "wrangler.toml"));
+  // Static files would put a proxy in front of the Worker; none of them is measured.
+  const { assets: _assets, ...deployed } = workerOptions;
+  const ours = (name: string, vars: Readonly<Record<string, string>>, objectsOf: string): WorkerOptions => ({
+    ...deployed,
+    name,
+    modules: product,
+    bindings: { ...SECRETS, ...Object(deployed.bindings), ...vars },
+    durableObjects: {
+      TENANT_LIMITER: objects("TenantLimiter", name, objectsOf, true),
+      COMMAND_ENGINE: objects("CommandEngine", name, objectsOf, true),
+    },
+    ...SOCKET,
+  });
+  return [
+    ...Object.entries(OURS).map(([name, vars]) => ours(name, vars, name)),
+    ...["leased", "exact"].map((name) => ours(`${name}-2`, OURS[name] ?? {}, name)),
+    ...["hono", "object", "row"].map((side) => ({
+      ...plain(`bare-${side}`, bare, { SIDE: side }),
+      durableObjects: { OBJECTS: objects("Bare", side, side, true) },
+    })),
+    ...["store", "binding", "memory"].flatMap((side) => [
+      peer(side, `peer-${side}`, `peer-${side}`, NO_LIMIT, peers),
+      peer(side, `tight-${side}`, `tight-${side}`, TIGHT, peers),
+      peer(side, `tight-${side}-2`, `tight-${side}`, TIGHT, peers),
+    ]),
+  ];
+}
+
+type Limit = typeof NO_LIMIT | typeof TIGHT;
+
+function peer(side: string, name: string, objectsOf: string, limit: Limit, modules: Modules): WorkerOptions {
+  const simple = { limit: limit.LIMIT, period: limit.WINDOW_SECONDS };
+  return {
+    ...plain(name, modules, { SIDE: side, ...limit }),
+    // Its documentation declares the class without SQLite.
+    ...(side === "store"
+      ? { durableObjects: { CACHE: objects("DurableObjectRateLimiter", name, objectsOf, false) } }
+      : {}),
+    ...(side === "binding" ? { ratelimits: { RATE_LIMITER: { namespace_id: objectsOf, simple } } } : {}),
+  };
+}
+
+type Modules = Awaited<ReturnType<typeof bundleWorker>>;
+
+const SOCKET = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
+
+function plain(name: string, modules: Modules, bindings: Readonly<Record<string, string | number>>): WorkerOptions {
+  return { name, modules, compatibilityDate: DATE, bindings, ...SOCKET };
+}
+
+function objects(className: string, worker: string, objectsOf: string, useSQLite: boolean) {
+  return { className, useSQLite, ...(worker === objectsOf ? {} : { scriptName: objectsOf }) };
+}
