@@ -6,7 +6,7 @@ import { OWN_ROOT } from "./workers.ts";
 
 /** What may be said to `npm run bench`. */
 
-const PARTS = ["all", "check", "refusal", "command", "peers"] as const;
+const PARTS = ["all", "check", "refusal", "command", "peers", "profile"] as const;
 export type Part = (typeof PARTS)[number];
 
 const OPTIONS = {
@@ -19,6 +19,7 @@ export const BENCH_USAGE = [
   usageText("npm run bench -- [PART]", "measures the product against the platform and against other limiters", OPTIONS),
   "",
   `PART is ${PARTS.join(", ")}, or names of sides: ${SIDES.map(({ id }) => id).join(", ")}`,
+  "profile SIDE… prints where the time of these sides' Workers goes",
 ].join("\n");
 
 export interface BenchSettings extends OptionValues<typeof OPTIONS> {

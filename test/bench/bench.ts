@@ -5,6 +5,7 @@ import { BENCH_USAGE, type BenchSettings, readBenchSettings } from "./bench-sett
 import { startLoader } from "./loader.ts";
 import { measureRounds, type Sample } from "./measure.ts";
 import { deployProcess, fillQueue } from "./prepare.ts";
+import { profileSide } from "./profile.ts";
 import { startServer } from "./server.ts";
 import { SIDES, type Side } from "./sides.ts";
 
@@ -13,11 +14,18 @@ import { SIDES, type Side } from "./sides.ts";
 async function bench(settings: BenchSettings, interrupted: AbortSignal): Promise<number> {
   const sides = chosen(settings);
   const loader = startLoader(interrupted);
-  const server = await startServer(settings.root);
+  const profiling = settings.parts.includes("profile");
+  const server = await startServer(settings.root, { inspect: profiling });
   try {
     if (!server.pinned || !loader.pinned) console.log("server and load are not kept on cores of their own (taskset)");
     if (sides.some(({ worker }) => worker === "commands")) await deployProcess(server, "commands");
     if (sides.some(({ worker }) => worker === "full")) await fillQueue(server, "full");
+    if (profiling) {
+      for (const side of sides.filter(({ id }) => settings.parts.includes(id))) {
+        console.log((await profileSide(server, loader, side, settings.seconds, settings.root)).join("\n"));
+      }
+      return 0;
+    }
     const rounds = await measureRounds({ server, loader, ...settings, say: (line) => console.log(line) }, sides);
     print(sides, rounds);
     return 0;

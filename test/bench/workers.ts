@@ -68,6 +68,14 @@ export async function benchWorkers(root: string): Promise<WorkerOptions[]> {
   ];
 }
 
+/** @returns the code of a Worker as it runs, for whoever looks for a line of it */
+export async function workerCode(root: string, worker: string): Promise<string> {
+  const [from, entry] =
+    worker in OURS ? [root, "src/index.ts"] : [OWN_ROOT, `${HERE}/${worker.startsWith("bare") ? "bare" : "peers"}.ts`];
+  const [first] = await bundleWorker(from, entry);
+  return first?.contents ?? "";
+}
+
 type Limit = typeof NO_LIMIT | typeof TIGHT;
 
 function peer(side: string, name: string, objectsOf: string, limit: Limit, modules: Modules): WorkerOptions {
