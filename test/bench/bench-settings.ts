@@ -6,8 +6,17 @@ import { OWN_ROOT } from "./workers.ts";
 
 /** What may be said to `npm run bench`. */
 
-const PARTS = ["all", "check", "refusal", "command", "peers", "profile"] as const;
-export type Part = (typeof PARTS)[number];
+const PARTS = {
+  all: "everything, and RESULTS.md and results.svg are written (without a part)",
+  check: "the check, exact and leased, against bare routes and object calls",
+  refusal: "what is refused at the edge",
+  command: "durable commands against one row per request",
+  peers: "other limiters on the same route, and how much each admits too many",
+  latency: "below saturation, and critical commands under overload",
+  memory: "a million checks and a full queue",
+  profile: "profile SIDE…: where the time of these sides goes",
+} as const;
+export type Part = keyof typeof PARTS;
 
 const OPTIONS = {
   seconds: whole("N", "seconds of each side in each round", { min: 1, max: 60 }, 2),
@@ -16,13 +25,19 @@ const OPTIONS = {
 };
 
 export const BENCH_USAGE = [
-  usageText("npm run bench -- [PART]", "measures the product against the platform and against other limiters", OPTIONS),
+  usageText(
+    "npm run bench -- [PART…]",
+    "measures the product against the platform and against other limiters",
+    OPTIONS,
+  ),
   "",
-  `PART is ${PARTS.join(", ")}, or names of sides: ${SIDES.map(({ id }) => id).join(", ")}`,
-  "profile SIDE… prints where the time of these sides' Workers goes",
+  "PART, one or more, before the options:",
+  ...Object.entries(PARTS).map(([name, what]) => `  ${name.padEnd(9)} ${what}`),
+  `  or sides by name: ${SIDES.map(({ id }) => id).join(", ")}`,
 ].join("\n");
 
 export interface BenchSettings extends OptionValues<typeof OPTIONS> {
+  /** Parts or sides; `profile` comes first. */
   readonly parts: readonly string[];
 }
 
@@ -32,10 +47,23 @@ export function readBenchSettings(argv: readonly string[]): BenchSettings | "hel
   const parts = first < 0 ? argv : argv.slice(0, first);
   const values = readOptions(first < 0 ? [] : argv.slice(first), OPTIONS);
   if (values === "help") return "help";
-  const known = new Set<string>([...PARTS, ...SIDES.map(({ id }) => id)]);
+  const known = new Set<string>([...Object.keys(PARTS), ...SIDES.map(({ id }) => id)]);
   const strange = parts.find((part) => !known.has(part));
   if (strange !== undefined) throw new Error(`there is no part ${strange}; known are ${[...known].join(", ")}`);
+  if (parts.includes("profile")) assertProfile(parts);
   return { ...values, root: path.resolve(values.root), parts: parts.length === 0 ? ["all"] : parts };
+}
+
+function assertProfile([first, ...sides]: readonly string[]): void {
+  const areSides = sides.every((side) => SIDES.some(({ id }) => id === side));
+  if (first !== "profile" || sides.length === 0 || !areSides) {
+    throw new Error("profile comes first, and what follows are sides");
+  }
+}
+
+/** Whether a part was asked for, by itself or with everything. */
+export function wants({ parts }: BenchSettings, part: Exclude<Part, "all" | "profile">): boolean {
+  return parts.includes("all") || parts.includes(part);
 }
 
 function assertCheckout(given: string): void {

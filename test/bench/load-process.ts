@@ -1,12 +1,13 @@
-import { type LoadJob, runLoad } from "./load.ts";
+import { runLoad } from "./load.ts";
+import type { LoadJob } from "./load-job.ts";
 
-// The process that makes the load: takes a job, runs it, tells the result, until whoever started it is gone.
+// The process that makes the load: takes jobs, runs them together, tells the results, until whoever started it is gone.
 
 process.on("disconnect", () => process.exit(0));
 process.on("SIGINT", () => undefined);
-process.on("message", (job: LoadJob) => {
-  runLoad(job).then(
-    (result) => process.send?.({ result }),
+process.on("message", (jobs: readonly LoadJob[]) => {
+  Promise.all(jobs.map(runLoad)).then(
+    (results) => process.send?.({ results }),
     (error: unknown) => process.send?.({ error: error instanceof Error ? error.message : String(error) }),
   );
 });

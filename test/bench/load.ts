@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
+import type { LoadJob, LoadResult } from "./load-job.ts";
 
 /**
  * The load: whole requests, written as they are onto kept connections, one at a time on each. It runs in a process of its
@@ -7,50 +8,12 @@ import { AnswerReader } from "./answer-reader.ts";
  * and every run says how busy its core was.
  */
 
-export interface LoadJob {
-  readonly port: number;
-  /** Whole HTTP/1.1 requests, sent in turn. */
-  readonly requests: readonly string[];
-  readonly connections: number;
-  /**
-   * closed: each connection asks again once it is answered, for so long. open: so many a second whatever comes back, a
-   * request's time running from the moment at which it was due. once: every request once.
-   */
-  readonly pace:
-    | { readonly kind: "closed"; readonly seconds: number }
-    | { readonly kind: "open"; readonly seconds: number; readonly perSecond: number }
-    | { readonly kind: "once" };
-  /** Answers that contain this text are counted as `matched`. */
-  readonly match?: string;
-}
-
-export interface LoadResult {
-  readonly sent: number;
-  readonly answered: number;
-  /** Answers a second while requests were being sent. */
-  readonly perSecond: number;
-  /** From the first request until the last answer. */
-  readonly seconds: number;
-  readonly byStatus: Readonly<Record<string, number>>;
-  readonly matched: number;
-  /** Milliseconds, nearest rank. */
-  readonly p50: number;
-  readonly p99: number;
-  /** The part of one core that the load itself took, 0 to 1; an open one spins, so as not to miss a moment. */
-  readonly busy: number;
-  /** Bytes of a whole answer, on average. */
-  readonly answerBytes: number;
-  /** The first answer, for whoever wonders what was measured. */
-  readonly sample: string;
-  /** Milliseconds that requests of an open load left later than they were due, 99th of 100: no free connection, or a slow load. */
-  readonly lateP99: number;
-}
-
 /** Connections that may be open: more would measure the kernel. */
 const CONNECTIONS_MAX = 1024;
 /** An answer that does not come in this time after the last request is missing. */
-const LAST_ANSWER_MS_MAX = 30_000;
+const LAST_ANSWER_MS_MAX = 60_000;
 
+/** One connection, and the request that is under way on it. */
 interface Line {
   readonly socket: Socket;
   readonly reader: AnswerReader;
@@ -62,7 +25,7 @@ interface Line {
 export async function runLoad(job: LoadJob): Promise<LoadResult> {
   const requests = job.requests.map((text) => Buffer.from(text, "latin1"));
   if (requests.length === 0) throw new Error("there is nothing to send");
-  const lines = await openLines(job.port, Math.min(CONNECTIONS_MAX, job.connections));
+  const lines = await openLines(job.ports, Math.min(CONNECTIONS_MAX, job.connections));
   try {
     return await new Run(job, requests, lines).finish();
   } finally {
@@ -70,13 +33,13 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
   }
 }
 
-async function openLines(port: number, count: number): Promise<Line[]> {
+async function openLines(ports: readonly number[], count: number): Promise<Line[]> {
   return await Promise.all(
     Array.from(
       { length: count },
-      () =>
+      (_, n) =>
         new Promise<Line>((resolve, reject) => {
-          const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+          const socket = connect({ port: ports[n % ports.length] ?? 0, host: "127.0.0.1", noDelay: true });
           socket.once("error", reject);
           socket.once("connect", () => {
             socket.off("error", reject);
@@ -127,11 +90,16 @@ class Run {
     if (pace.kind === "open") this.#spin(pace.perSecond);
     else for (const line of this.#free.splice(0)) this.#next(line);
     const deadline = (pace.kind === "once" ? 600_000 : pace.seconds * 1000) + LAST_ANSWER_MS_MAX;
-    const timer = setTimeout(() => this.#done.reject(new Error("answers are missing")), deadline);
+    const timer = setTimeout(() => this.#done.reject(this.#missing()), deadline);
     await this.#done.promise.finally(() => clearTimeout(timer));
     const used = process.cpuUsage(cpu);
     const seconds = (this.#ended - this.#began) / 1000;
     return this.#result(seconds, (used.user + used.system) / 1e6 / seconds);
+  }
+
+  #missing(): Error {
+    const got = JSON.stringify(Object.fromEntries(this.#byStatus));
+    return new Error(`answers are missing: ${this.#sent} sent, answered ${got}, the first one:\n${this.#sample}`);
   }
 
   #result(seconds: number, busy: number): LoadResult {
@@ -156,14 +124,18 @@ class Run {
 
   #write(line: Line, since: number): void {
     line.since = since;
-    line.socket.write(this.#requests[this.#sent % this.#requests.length] ?? "");
+    line.socket.write(this.#requests[this.#ordinal() % this.#requests.length] ?? "");
     this.#sent += 1;
+  }
+
+  #ordinal(): number {
+    return Math.floor(this.#sent / (this.#job.repeat ?? 1));
   }
 
   /** The next request of a closed load on this connection, or none any more. */
   #next(line: Line): void {
     const now = performance.now();
-    const over = this.#job.pace.kind === "once" ? this.#sent >= this.#requests.length : now >= this.#until;
+    const over = this.#job.pace.kind === "once" ? this.#ordinal() >= this.#requests.length : now >= this.#until;
     if (!over) this.#write(line, now);
     else {
       this.#sendingOver = true;
@@ -176,7 +148,8 @@ class Run {
     const now = performance.now();
     for (;;) {
       const due = this.#began + (this.#sent * 1000) / perSecond;
-      if (due >= this.#until) {
+      // A server that has fallen behind is not sent the rest when it is over.
+      if (Math.max(due, now) >= this.#until) {
         this.#sendingOver = true;
         this.#endWhenAnswered();
         return;

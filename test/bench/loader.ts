@@ -1,18 +1,20 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { LoadJob, LoadResult } from "./load.ts";
+import type { LoadJob, LoadResult } from "./load-job.ts";
 import { LOAD_CORE, pin } from "./machine.ts";
 
 /** The process that makes the load, as the benchmark uses it. It ends with the benchmark, however that ends. */
 
 export interface Loader {
-  /** One job at a time. @throws Error when the run has a fault, or is broken off */
+  /** @throws Error when the run has a fault, or is broken off */
   run(job: LoadJob): Promise<LoadResult>;
+  /** Several kinds of load at the same time. @returns their results in the same order; throws as `run` does */
+  runTogether(jobs: readonly LoadJob[]): Promise<readonly LoadResult[]>;
   readonly pinned: boolean;
   stop(): void;
 }
 
-type Told = { readonly result: LoadResult } | { readonly error: string };
+type Told = { readonly results: readonly LoadResult[] } | { readonly error: string };
 
 /** @param interrupted breaks off the run that is under way */
 export function startLoader(interrupted: AbortSignal): Loader {
@@ -22,8 +24,8 @@ export function startLoader(interrupted: AbortSignal): Loader {
     if (child.connected) child.disconnect();
     child.kill("SIGKILL");
   };
-  const run = (job: LoadJob) =>
-    new Promise<LoadResult>((resolve, reject) => {
+  const runTogether = (jobs: readonly LoadJob[]) =>
+    new Promise<readonly LoadResult[]>((resolve, reject) => {
       const done = () => {
         child.off("message", take);
         child.off("exit", gone);
@@ -36,7 +38,7 @@ export function startLoader(interrupted: AbortSignal): Loader {
       const take = (told: Told) => {
         if ("error" in told) return fail(told.error);
         done();
-        resolve(told.result);
+        resolve(told.results);
       };
       const gone = () => fail("the process that makes the load has ended");
       const abort = () => fail("interrupted");
@@ -44,7 +46,12 @@ export function startLoader(interrupted: AbortSignal): Loader {
       child.on("message", take);
       child.once("exit", gone);
       interrupted.addEventListener("abort", abort);
-      child.send(job);
+      child.send(jobs);
     });
-  return { run, pinned, stop };
+  const run = async (job: LoadJob) => {
+    const [result] = await runTogether([job]);
+    if (result === undefined) throw new Error("the load has told nothing");
+    return result;
+  };
+  return { run, runTogether, pinned, stop };
 }

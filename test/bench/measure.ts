@@ -1,41 +1,29 @@
-import type { LoadResult } from "./load.ts";
+import type { LoadJob, LoadResult } from "./load-job.ts";
 import type { Loader } from "./loader.ts";
 import { cpuSecondsOf } from "./machine.ts";
 import type { Server } from "./server.ts";
-import { jobOf, type Side } from "./sides.ts";
+import type { Side } from "./sides.ts";
+import type { Round, Sample } from "./tables.ts";
 
 /** Rounds: in each of them every side is measured once, in an order that moves on by one from round to round. */
-
-export interface Sample {
-  readonly side: string;
-  /** Answers a second. */
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  /** Parts of one core that the server and the load took. */
-  readonly serverBusy: number;
-  readonly loadBusy: number;
-  /** The part of the answers that was not what the side must answer. */
-  readonly wrong: number;
-  readonly answerBytes: number;
-}
 
 export interface Measuring {
   readonly server: Server;
   readonly loader: Loader;
+  /** Of each side in each round. */
   readonly seconds: number;
   readonly rounds: number;
   readonly say: (line: string) => void;
 }
 
-/** More wrong answers than this and the rate says nothing: one in a thousand may fall into a change of the second. */
+/** More wrong answers than this and the rate says nothing. Some are right: a refusal's memory ends once a second. */
 const WRONG_MAX = 0.02;
 const WARM_UP_SECONDS = 1;
 
 /** @returns the samples of each round; the warm-up is not among them */
-export async function measureRounds(measuring: Measuring, sides: readonly Side[]): Promise<Sample[][]> {
+export async function measureRounds(measuring: Measuring, sides: readonly Side[]): Promise<Round[]> {
   for (const side of sides) {
-    if (side.once !== true) await measureOnce({ ...measuring, seconds: WARM_UP_SECONDS }, side, 0);
+    if (side.once !== true) await runSide(measuring, side, 0, { kind: "closed", seconds: WARM_UP_SECONDS });
   }
   const rounds: Sample[][] = [];
   for (let round = 0; round < measuring.rounds; round++) {
@@ -50,22 +38,33 @@ export async function measureRounds(measuring: Measuring, sides: readonly Side[]
   return rounds;
 }
 
-async function measureOnce({ server, loader, seconds }: Measuring, side: Side, round: number): Promise<Sample> {
-  const job = jobOf(side, await server.port(side.worker), round, seconds);
-  // Objects leave memory after ten seconds without a call, and other sides took their time meanwhile.
-  if (side.once !== true && job.requests.length > 1) await loader.run({ ...job, pace: { kind: "once" } });
-  const before = cpuSecondsOf(server.pid);
-  const began = performance.now();
-  const result = await loader.run(job);
-  const tookSeconds = (performance.now() - began) / 1000;
-  const serverBusy = (cpuSecondsOf(server.pid) - before) / tookSeconds;
-  const wrong = wrongShare(side, result);
-  if (wrong > WRONG_MAX) throw new Error(`${side.id}: ${(wrong * 100).toFixed(1)} % other answers:\n${result.sample}`);
+async function measureOnce(measuring: Measuring, side: Side, round: number): Promise<Sample> {
+  const pace = side.once === true ? { kind: "once" as const } : { kind: "closed" as const, seconds: measuring.seconds };
+  const { result, serverBusy, wrong } = await runSide(measuring, side, round, pace);
   const { perSecond, p50, p99, busy: loadBusy, answerBytes } = result;
   return { side: side.id, perSecond, p50, p99, serverBusy, loadBusy, wrong, answerBytes };
 }
 
-function wrongShare(side: Side, { answered, byStatus, matched }: LoadResult): number {
-  const right = Math.min(byStatus[side.status] ?? 0, side.match === undefined ? answered : matched);
-  return 1 - right / Math.max(1, answered);
+/**
+ * @returns what the load saw, the part of one core that the server took meanwhile, and the part of the answers that were
+ *   others than the side must give
+ * @throws Error when those are so many that the rest says nothing
+ */
+export async function runSide(
+  { server, loader }: Pick<Measuring, "server" | "loader">,
+  side: Side,
+  round: number,
+  pace: LoadJob["pace"],
+): Promise<{ result: LoadResult; serverBusy: number; wrong: number }> {
+  const { match, connections } = side;
+  const job = { ports: [await server.port(side.worker)], requests: side.requests(round), connections, match };
+  // Objects leave memory after ten seconds without a call, and other sides took their time meanwhile.
+  if (pace.kind !== "once" && job.requests.length > 1) await loader.run({ ...job, pace: { kind: "once" } });
+  const before = cpuSecondsOf(server.pid);
+  const began = performance.now();
+  const result = await loader.run({ ...job, pace });
+  const serverBusy = (cpuSecondsOf(server.pid) - before) / ((performance.now() - began) / 1000);
+  const wrong = 1 - Math.min(result.byStatus[side.status] ?? 0, result.matched) / Math.max(1, result.answered);
+  if (wrong > WRONG_MAX) throw new Error(`${side.id}: ${(wrong * 100).toFixed(1)} % other answers:\n${result.sample}`);
+  return { result, serverBusy, wrong };
 }

@@ -9,11 +9,13 @@ const ANSWER_MS_MAX = 15_000;
 /** One request, for setting up: not what is measured. */
 export async function ask(
   client: Client,
+  method: "GET" | "POST",
   path: string,
   headers: Readonly<Record<string, string>>,
-  body: object,
+  body?: object,
 ): Promise<{ status: number; text: string }> {
-  return await client.send({ method: "POST", path, headers, body: JSON.stringify(body), timeoutMs: ANSWER_MS_MAX });
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return await client.send({ method, path, headers, ...sent, timeoutMs: ANSWER_MS_MAX });
 }
 
 /** @throws Error unless the command has been executed */
@@ -23,7 +25,7 @@ export async function execute(
   payload: object,
 ): Promise<Readonly<Record<string, unknown>>> {
   const headers = { Authorization: `Bearer ${keyOf("t0")}`, Prefer: "wait=10" };
-  const { status, text } = await ask(client, "/v1/commands", headers, { intent, payload });
+  const { status, text } = await ask(client, "POST", "/v1/commands", headers, { intent, payload });
   const ended: { state?: string; result?: Record<string, unknown> } = JSON.parse(text);
   if (status !== 200 || ended.state !== "succeeded") throw new Error(`${intent} was answered with ${status}: ${text}`);
   return ended.result ?? {};
@@ -40,12 +42,12 @@ export async function deployProcess(server: Server, worker: string): Promise<voi
 export async function fillQueue(server: Server, worker: string): Promise<void> {
   await deployProcess(server, worker);
   await withClient(server, worker, async (client) => {
-    const paused = await ask(client, "/admin/engine/pause", ADMIN, { accept: true });
+    const paused = await ask(client, "POST", "/admin/engine/pause", ADMIN, { accept: true });
     if (paused.status !== 200) throw new Error(`the engine was not paused: ${paused.text}`);
     const headers = { Authorization: `Bearer ${keyOf("t1")}` };
     const body = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "p" } };
     for (let n = 0; n < 100; n++) {
-      const { status } = await ask(client, "/v1/commands", headers, body);
+      const { status } = await ask(client, "POST", "/v1/commands", headers, body);
       if (status === 503) return;
     }
     throw new Error("the queue did not become full");

@@ -2,9 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { alignRows } from "../../src/cli/text-table.ts";
+import { type CpuProfile, selfTimes } from "./cpu-profile.ts";
 import type { Loader } from "./loader.ts";
+import { runSide } from "./measure.ts";
 import type { Server } from "./server.ts";
-import { jobOf, type Side } from "./sides.ts";
+import type { Side } from "./sides.ts";
 import { workerCode } from "./workers.ts";
 
 /**
@@ -16,17 +18,6 @@ import { workerCode } from "./workers.ts";
 const SAMPLE_MICROSECONDS = 200;
 const ROWS = 45;
 const WARM_UP_SECONDS = 2;
-
-interface ProfileNode {
-  readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-}
-
-export interface CpuProfile {
-  readonly nodes: readonly ProfileNode[];
-  readonly samples: readonly number[];
-  readonly timeDeltas: readonly number[];
-}
 
 /**
  * @param root where the product was taken from
@@ -40,14 +31,13 @@ export async function profileSide(
   root: string,
 ): Promise<string[]> {
   if (server.inspector === null) throw new Error("the server was started without a port for a debugger");
-  const job = jobOf(side, await server.port(side.worker), 0, seconds);
-  await loader.run({ ...job, pace: { kind: "closed", seconds: WARM_UP_SECONDS } });
+  await runSide({ server, loader }, side, 0, { kind: "closed", seconds: WARM_UP_SECONDS });
   const debug = await attach(server.inspector, side.worker);
   try {
     await debug.call("Profiler.enable");
     await debug.call("Profiler.setSamplingInterval", { interval: SAMPLE_MICROSECONDS });
     await debug.call("Profiler.start");
-    const { perSecond } = await loader.run(job);
+    const { perSecond } = (await runSide({ server, loader }, side, 0, { kind: "closed", seconds })).result;
     const { profile } = await debug.call<{ profile: CpuProfile }>("Profiler.stop");
     const file = path.join(tmpdir(), `headgate-${side.id}.cpuprofile`);
     await writeFile(file, JSON.stringify(profile));
@@ -65,34 +55,6 @@ export async function profileSide(
   } finally {
     debug.close();
   }
-}
-
-export interface SelfTime {
-  readonly name: string;
-  /** File and line, counted from 1. */
-  readonly where: string;
-  readonly ms: number;
-  /** Of all the time that was sampled, 0 to 1. */
-  readonly share: number;
-}
-
-/** Time that each function took itself, without those that it called; the most first. */
-export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): SelfTime[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const times = new Map<string, { name: string; where: string; ms: number }>();
-  samples.forEach((id, n) => {
-    const frame = byId.get(id)?.callFrame;
-    if (frame === undefined) return;
-    const name = frame.functionName || "(anonymous)";
-    const where = frame.url === "" ? "" : `${frame.url.split("/").at(-1)}:${frame.lineNumber + 1}`;
-    const known = times.get(`${name} ${where}`) ?? { name, where, ms: 0 };
-    // A sample stands for the time since the one before it.
-    known.ms += Math.max(0, timeDeltas[n] ?? 0) / 1000;
-    times.set(`${name} ${where}`, known);
-  });
-  const all = [...times.values()];
-  const total = all.reduce((sum, { ms }) => sum + ms, 0);
-  return all.map((time) => ({ ...time, share: time.ms / total })).sort((a, b) => b.ms - a.ms);
 }
 
 interface Debug {

@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import type { D1Database } from "@cloudflare/workers-types";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { migrateLocal } from "../../src/cli/local-database.ts";
-import { temporaryFolder } from "../support/node/process.ts";
 import { childrenOf, pin, SERVER_CORE } from "./machine.ts";
 import { benchWorkers } from "./workers.ts";
 
 /** One workerd with all sides in it, its database filled with tenants, on a core of its own. */
 
 /** Tenants that nothing limits: `t0` is the hot one, `t0` to `t999` are the thousand. */
-const TENANTS = 10_000;
+export const TENANTS = 10_000;
 /** Tenants that nobody has asked about yet. */
 const FRESH_TENANTS = 12_000;
 /** Rows in one statement. */
@@ -38,13 +39,21 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/**
- * @param root where the product is taken from
- * @param inspect opens a port for a debugger, which costs a little
- */
-export async function startServer(root: string, { inspect = false } = {}): Promise<Server> {
-  const { folder, remove } = await temporaryFolder();
-  const workers = await benchWorkers(root);
+export interface ServerOptions {
+  /** Opens a port for a debugger, which costs a little. */
+  readonly inspect?: boolean;
+  /** These Workers and no others; the first of them has the database. */
+  readonly only?: readonly string[];
+  /** The folder in which all state is kept for so long; the system's own for such things unless given. */
+  readonly parent?: string;
+}
+
+/** @param root where the product is taken from */
+export async function startServer(root: string, options: ServerOptions = {}): Promise<Server> {
+  const { inspect = false, only, parent = tmpdir() } = options;
+  const workers = (await benchWorkers(root)).filter(({ name = "" }) => only?.includes(name) ?? true);
+  const folder = await mkdtemp(path.join(parent, "headgate-bench-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
   const before = new Set(childrenOf(process.pid).map(({ pid }) => pid));
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -60,7 +69,7 @@ export async function startServer(root: string, { inspect = false } = {}): Promi
   const stop = () => miniflare.dispose().finally(remove);
   try {
     await miniflare.ready;
-    await fill(await miniflare.getD1Database("DB", "leased"), path.join(root, "migrations"));
+    await fill(await miniflare.getD1Database("DB", only?.[0] ?? "leased"), path.join(root, "migrations"));
     const workerd = childrenOf(process.pid).find(({ pid, command }) => !before.has(pid) && command.includes("workerd"));
     if (workerd === undefined) throw new Error("there is no workerd process among this one's children");
     return {

@@ -1,24 +1,15 @@
-import type { LoadJob } from "./load.ts";
 import { keyOf, tenants } from "./server.ts";
 
 /** What is measured: each side is one Worker, one kind of request and the answer that it must get. */
 
-export const SECTIONS = ["check", "refusal", "command", "peers"] as const;
-export type Section = (typeof SECTIONS)[number];
-
 export interface Side {
   readonly id: string;
   readonly label: string;
-  readonly section: Section;
-  /** The table that it stands in. */
-  readonly table: string;
-  /** The side that its rate is divided by; its own id: it is the measure of its table. */
-  readonly against: string;
   readonly worker: string;
   readonly connections: number;
   readonly status: number;
   /** What the answer must contain. */
-  readonly match?: string;
+  readonly match: string;
   /** @param round 0 for the warm-up; whoever needs new tenants takes those of the round */
   readonly requests: (round: number) => string[];
   /** Every request once, instead of again and again. */
@@ -48,96 +39,80 @@ export const check = (tenant: string) => request("/v1/check", tenant, { cost: 1 
 export const create = (tenant: string, headers: readonly string[] = []) =>
   request("/v1/commands", tenant, { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "p" } }, headers);
 
-const hot = () => [check("t0")];
-const thousand = () => tenants("t", 0, 1_000).map(check);
-const freshFrom = (first: number) => (round: number) =>
-  tenants("fresh", first + round * FIRST_TOUCHES, FIRST_TOUCHES).map(check);
-
-type Base = Pick<Side, "id" | "label" | "worker"> & Partial<Side>;
-
-function group(section: Section, table: string, shared: Partial<Side>, sides: readonly Base[]): Side[] {
-  return sides.map((side) => ({
-    section,
-    table,
-    against: sides[0]?.id ?? side.id,
-    connections: CONNECTIONS,
-    status: 200,
-    match: '"allowed":true',
-    requests: hot,
-    ...shared,
-    ...side,
-  }));
-}
-
-const DONE: Partial<Side> = { match: '"state":"succeeded"', requests: () => [create("t0", ["Prefer: wait=10"])] };
+const HOT: Pick<Side, "connections" | "status" | "match" | "requests"> = {
+  connections: CONNECTIONS,
+  status: 200,
+  match: '"allowed":true',
+  requests: () => [check("t0")],
+};
+const THOUSAND = { ...HOT, requests: () => tenants("t", 0, 1_000).map(check) };
+const FIRST = {
+  ...HOT,
+  once: true,
+  requests: (round: number) => tenants("fresh", round * FIRST_TOUCHES, FIRST_TOUCHES).map(check),
+};
+const DONE = {
+  ...HOT,
+  match: '"state":"succeeded"',
+  requests: () => [create("t0", ["Prefer: wait=10"])],
+};
 
 export const SIDES: readonly Side[] = [
-  ...group("check", "Check, one hot tenant", {}, [
-    { id: "hono", label: "bare Hono route", worker: "bare-hono" },
-    { id: "object", label: "bare object call", worker: "bare-object" },
-    { id: "row", label: "bare object call, one row written", worker: "bare-row" },
-    { id: "exact", label: "check, exact", worker: "exact", against: "object" },
-    { id: "leased", label: "check, leased", worker: "leased" },
+  { id: "hono", label: "bare Hono route", worker: "bare-hono", ...HOT },
+  { id: "object", label: "bare object call", worker: "bare-object", ...HOT },
+  { id: "row", label: "bare object call, one row written", worker: "bare-row", ...HOT },
+  { id: "exact", label: "our check, exact", worker: "exact", ...HOT },
+  { id: "leased", label: "our check, leased", worker: "leased", ...HOT },
+
+  { id: "hono-1000", label: "bare Hono route", worker: "bare-hono", ...THOUSAND },
+  { id: "object-1000", label: "bare object calls, one object a tenant", worker: "bare-object", ...THOUSAND },
+  { id: "exact-1000", label: "our check, exact", worker: "exact", ...THOUSAND },
+  { id: "leased-1000", label: "our check, leased", worker: "leased", ...THOUSAND },
+
+  { id: "object-first", label: "bare object calls, new objects", worker: "bare-object", ...FIRST },
+  { id: "exact-first", label: "our check, exact", worker: "exact", ...FIRST },
+  { id: "leased-first", label: "our check, leased", worker: "leased", ...FIRST },
+
+  {
+    id: "check-refused",
+    label: "our check, told no",
+    worker: "leased",
+    ...HOT,
+    match: '"allowed":false',
+    requests: () => [check("spent0")],
+  },
+  {
+    id: "refused-429",
+    label: "our command, 429: over its limit",
+    worker: "leased",
+    ...HOT,
+    status: 429,
+    match: "rate_limited",
+    requests: () => [create("spent1")],
+  },
+  {
+    id: "refused-503",
+    label: "our command, 503: the queue is full",
+    worker: "full",
+    ...HOT,
+    status: 503,
+    match: "retryAfterSeconds",
+    requests: () => [create("t1")],
+  },
+
+  ...[32, 128].flatMap((connections) => [
+    { id: `row-${connections}`, label: "one row per request", worker: "bare-row", ...HOT, connections },
+    { id: `command-${connections}`, label: "our durable command", worker: "commands", ...DONE, connections },
   ]),
-  ...group("check", "Check, 1 000 tenants in turn", { requests: thousand }, [
-    { id: "hono-1000", label: "bare Hono route", worker: "bare-hono" },
-    { id: "object-1000", label: "bare object calls, 1 000 objects", worker: "bare-object" },
-    { id: "exact-1000", label: "check, exact", worker: "exact", against: "object-1000" },
-    { id: "leased-1000", label: "check, leased", worker: "leased" },
-  ]),
-  ...group("check", "Check, first touch: tenants that nobody has asked about", { once: true }, [
-    { id: "object-first", label: "bare object calls, new objects", worker: "bare-object", requests: freshFrom(0) },
-    { id: "exact-first", label: "check, exact", worker: "exact", requests: freshFrom(0) },
-    { id: "leased-first", label: "check, leased", worker: "leased", requests: freshFrom(0) },
-  ]),
-  ...group("refusal", "Refusals at the edge", {}, [
-    { id: "hono-refusal", label: "bare Hono route", worker: "bare-hono" },
-    {
-      id: "check-refused",
-      label: "check that is told no",
-      worker: "leased",
-      match: '"allowed":false',
-      requests: () => [check("spent0")],
-    },
-    {
-      id: "refused-429",
-      label: "command, 429: over its limit",
-      worker: "leased",
-      status: 429,
-      match: "rate_limited",
-      requests: () => [create("spent1")],
-    },
-    {
-      id: "refused-503",
-      label: "command, 503: the queue is full",
-      worker: "full",
-      status: 503,
-      match: "retryAfterSeconds",
-      requests: () => [create("t1")],
-    },
-  ]),
-  ...[32, 128].flatMap((connections) =>
-    group("command", `Durable commands, executed and answered, ${connections} connections`, { connections }, [
-      { id: `row-${connections}`, label: "one row per request", worker: "bare-row" },
-      { id: `command-${connections}`, label: "command", worker: "commands", ...DONE },
-    ]),
-  ),
-  ...group("peers", "Limiters on one hot key", {}, [
-    { id: "store", label: "hono-rate-limiter, store of objects", worker: "peer-store" },
-    { id: "binding", label: "the platform's rate limit binding (as emulated locally)", worker: "peer-binding" },
-    { id: "memory", label: "rate-limiter-flexible, memory", worker: "peer-memory" },
-    { id: "peer-exact", label: "check, exact", worker: "exact" },
-    { id: "peer-leased", label: "check, leased", worker: "leased" },
-  ]),
+
+  { id: "store", label: "hono-rate-limiter, store of objects", worker: "peer-store", ...HOT },
+  { id: "binding", label: "the platform's rate limit binding, as emulated", worker: "peer-binding", ...HOT },
+  { id: "flexible", label: "rate-limiter-flexible, memory", worker: "peer-memory", ...HOT },
 ];
 
-/** @returns the job of one round */
-export function jobOf(side: Side, port: number, round: number, seconds: number): LoadJob {
-  return {
-    port,
-    requests: side.requests(round),
-    connections: side.connections,
-    pace: side.once === true ? { kind: "once" } : { kind: "closed", seconds },
-    ...(side.match === undefined ? {} : { match: side.match }),
-  };
+/** @throws Error when there is no such side */
+export function sideOf(id: string): Side {
+  const side = SIDES.find((known) => known.id === id);
+  if (side === undefined) throw new Error(`there is no side ${id}`);
+  return side;
 }
