@@ -57,14 +57,18 @@ async function bench(settings: BenchSettings, interrupted: AbortSignal): Promise
 /** The tables that were asked for; sides that were asked for by name stand in one with what they are divided by. */
 function chosenTables(settings: BenchSettings): Table[] {
   const named = TABLES.flatMap(({ rows }) => rows).filter(([id]) => settings.parts.includes(id));
-  if (named.length > 0) return [{ section: "check", title: "Sides", rows: named }];
+  if (named.length > 0) {
+    const bases = new Set(named.map(([id, against]) => against ?? id));
+    const others = named.filter(([, against]) => against !== null);
+    return [{ section: "check", title: "Sides", rows: [...[...bases].map((id) => [id, null] as const), ...others] }];
+  }
   return TABLES.filter(({ section }) => wants(settings, section));
 }
 
 async function measureAll(settings: BenchSettings, loader: Loader): Promise<Results> {
   const tables = chosenTables(settings);
   const measured = await measureSides(settings, loader, tables);
-  const memory = wants(settings, "memory") ? await measureMemory(settings.root, loader, say) : [];
+  const memory = wants(settings, "memory") ? await measureMemory(settings, loader, say) : [];
   const verdicts = verdictsOf(measured.rounds, measured.critical?.ratio ?? null);
   const missed = settings.parts.includes("all") ? missedSides(verdicts) : [];
   const profiles = await profilesOf(settings, loader, missed, PROFILE_SECONDS);

@@ -40,14 +40,16 @@ export async function measureRounds(measuring: Measuring, sides: readonly Side[]
 
 async function measureOnce(measuring: Measuring, side: Side, round: number): Promise<Sample> {
   const pace = side.once === true ? { kind: "once" as const } : { kind: "closed" as const, seconds: measuring.seconds };
-  const { result, serverBusy, wrong } = await runSide(measuring, side, round, pace);
-  const { perSecond, p50, p99, busy: loadBusy, answerBytes } = result;
-  return { side: side.id, perSecond, p50, p99, serverBusy, loadBusy, wrong, answerBytes };
+  const { result, serverSeconds, tookSeconds, wrong } = await runSide(measuring, side, round, pace);
+  const { perSecond, p50, p99, busy: loadBusy, answerBytes, answered } = result;
+  const serverMicros = (serverSeconds * 1e6) / Math.max(1, answered);
+  const serverBusy = serverSeconds / tookSeconds;
+  return { side: side.id, perSecond, p50, p99, serverBusy, serverMicros, loadBusy, wrong, answerBytes };
 }
 
 /**
- * @returns what the load saw, the part of one core that the server took meanwhile, and the part of the answers that were
- *   others than the side must give
+ * @returns what the load saw, the server's processor time meanwhile, how long it took by the clock, and the part of the
+ *   answers that were others than the side must give
  * @throws Error when those are so many that the rest says nothing
  */
 export async function runSide(
@@ -55,7 +57,7 @@ export async function runSide(
   side: Side,
   round: number,
   pace: LoadJob["pace"],
-): Promise<{ result: LoadResult; serverBusy: number; wrong: number }> {
+): Promise<{ result: LoadResult; serverSeconds: number; tookSeconds: number; wrong: number }> {
   const { match, connections } = side;
   const job = { ports: [await server.port(side.worker)], requests: side.requests(round), connections, match };
   // Objects leave memory after ten seconds without a call, and other sides took their time meanwhile.
@@ -63,8 +65,9 @@ export async function runSide(
   const before = cpuSecondsOf(server.pid);
   const began = performance.now();
   const result = await loader.run({ ...job, pace });
-  const serverBusy = (cpuSecondsOf(server.pid) - before) / ((performance.now() - began) / 1000);
+  const tookSeconds = (performance.now() - began) / 1000;
+  const serverSeconds = cpuSecondsOf(server.pid) - before;
   const wrong = 1 - Math.min(result.byStatus[side.status] ?? 0, result.matched) / Math.max(1, result.answered);
   if (wrong > WRONG_MAX) throw new Error(`${side.id}: ${(wrong * 100).toFixed(1)} % other answers:\n${result.sample}`);
-  return { result, serverBusy, wrong };
+  return { result, serverSeconds, tookSeconds, wrong };
 }

@@ -11,8 +11,6 @@ import { check, create } from "./sides.ts";
  * time, each in a workerd of its own. What is read is the resident memory of the whole process.
  */
 
-/** Checks in one of the two halves; all tenants come in each. */
-const CHECKS_A_TENANT_AND_HALF = 50;
 const CONNECTIONS = 32;
 /** More callers than the queue has places (`busy` has 100), and fewer than would be refused at once. */
 const COMMAND_CONNECTIONS = 192;
@@ -30,9 +28,13 @@ export interface MemoryRow {
   readonly end: number;
 }
 
-export async function measureMemory(root: string, loader: Loader, say: (line: string) => void): Promise<MemoryRow[]> {
+export async function measureMemory(
+  { root, checks: count }: { readonly root: string; readonly checks: number },
+  loader: Loader,
+  say: (line: string) => void,
+): Promise<MemoryRow[]> {
   return [
-    await alone(root, "leased", (server) => checks(server, loader, say)),
+    await alone(root, "leased", (server) => checks(server, loader, say, count)),
     await alone(root, "busy", (server) => commands(server, loader, say)),
   ];
 }
@@ -46,12 +48,13 @@ async function alone<T>(root: string, worker: string, use: (server: Server) => P
   }
 }
 
-async function checks(server: Server, loader: Loader, say: (line: string) => void): Promise<MemoryRow> {
+/** @param count of checks, in two halves; all tenants come in each */
+async function checks(server: Server, loader: Loader, say: (line: string) => void, count: number): Promise<MemoryRow> {
   const requests = tenants("t", 0, TENANTS).map(check);
   const job: LoadJob = {
     ports: [await server.port("leased")],
     requests,
-    repeat: CHECKS_A_TENANT_AND_HALF,
+    repeat: Math.ceil(count / 2 / TENANTS),
     connections: CONNECTIONS,
     match: '"allowed":true',
     pace: { kind: "once" },

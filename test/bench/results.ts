@@ -84,6 +84,8 @@ function method({ machine, versions, seconds, pinned, rounds }: Results): string
     `* ${rounds.length} rounds of ${seconds} s a side, all sides in turn in each round, the order moved on by one each time; first ` +
       "touches once each instead. A rate is the median of its rounds (lowest–highest). A ratio is the median of the rounds' ratios, " +
       "since what the machine does meanwhile changes both sides of one.",
+    "* µs is the server's processor time for an answer, and `by time` the ratio of those: where a disk or others on the machine " +
+      "were waited for, it says what the software takes.",
     "* Every answer is looked at: a side that answers something else than it must in more than 2 % of them ends the run.",
     "* Only the ratios say something about the software: the rates are the machine's.",
   ].join("\n");
@@ -94,19 +96,26 @@ export function rateTable({ rows }: Table, rounds: readonly Round[], labelOf: La
     const rate = figuresOfSide(rounds, id, "perSecond");
     if (rate === null) return [];
     const ratio = against === null ? null : ratioOf(rounds, id, against);
-    const of = (figure: "p99" | "serverBusy" | "loadBusy") => figuresOfSide(rounds, id, figure)?.median ?? Number.NaN;
+    const byTime = against === null ? null : ratioOf(rounds, id, against, "serverMicros");
+    const of = (figure: "p99" | "serverBusy" | "serverMicros" | "loadBusy") =>
+      figuresOfSide(rounds, id, figure)?.median ?? Number.NaN;
     return [
       [
         labelOf(id),
         shown(rate, 0),
         ratio === null || against === null ? "" : `${shown(ratio, 2)} × ${labelOf(against)}`,
+        byTime === null ? "" : byTime.median.toFixed(2),
+        of("serverMicros").toFixed(0),
         of("p99").toFixed(1),
         percent(of("serverBusy")),
         percent(of("loadBusy")),
       ],
     ];
   });
-  return markdownTable(["side", "answers a second", "ratio", "p99 ms", "server's core", "load's core"], lines);
+  return markdownTable(
+    ["side", "answers a second", "ratio", "by time", "µs", "p99 ms", "server's core", "load's core"],
+    lines,
+  );
 }
 
 export function verdictTable(verdicts: readonly Verdict[]): string {

@@ -12,6 +12,8 @@ export interface Sample {
   /** Parts of one core that the server and the load took. */
   readonly serverBusy: number;
   readonly loadBusy: number;
+  /** Processor time of the server for an answer, in microseconds: what others take from its core is not in it. */
+  readonly serverMicros: number;
   /** The part of the answers that was not what the side must answer. */
   readonly wrong: number;
   /** Of a whole answer, on average. */
@@ -121,15 +123,22 @@ export function figuresOfSide(rounds: readonly Round[], side: string, figure: ke
 }
 
 /**
- * A side's rate over another's, round by round: what the machine does meanwhile changes both.
+ * A side's rate over another's, round by round: what the machine does meanwhile changes both. By `serverMicros`, the
+ * other's processor time over this one's: the same, were the processor all that matters.
  *
  * @returns null unless there is a round with both
  */
-export function ratioOf(rounds: readonly Round[], side: string, against: string): Figures | null {
+export function ratioOf(
+  rounds: readonly Round[],
+  side: string,
+  against: string,
+  by: "perSecond" | "serverMicros" = "perSecond",
+): Figures | null {
   const ratios = rounds.flatMap((round) => {
-    const own = round.find((sample) => sample.side === side);
-    const base = round.find((sample) => sample.side === against);
-    return own === undefined || base === undefined ? [] : [own.perSecond / base.perSecond];
+    const own = round.find((sample) => sample.side === side)?.[by];
+    const base = round.find((sample) => sample.side === against)?.[by];
+    if (own === undefined || base === undefined) return [];
+    return [by === "perSecond" ? own / base : base / own];
   });
   return figuresOf(ratios);
 }

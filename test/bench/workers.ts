@@ -32,9 +32,9 @@ const OURS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // Full for good: paused, and nobody waits for room, since none will come.
   full: { LIMITER_MODE: "leased", QUEUE_MAX: "10", ENQUEUE_WAIT_MS: "0" },
   commands: { LIMITER_MODE: "leased" },
-  // As fast as a backend of its size, so that five times as much can be offered on one machine.
-  // Its queue is full while more callers come than it has places.
-  busy: { LIMITER_MODE: "leased", QUEUE_MAX: "100" },
+  // Slower than commands come in, so that its queue is full all the time.
+  busy: { LIMITER_MODE: "leased", QUEUE_MAX: "100", ENGINE_RATE_MAX: "500" },
+  // So slow that five times as much can be offered on the same machine.
   slow: { LIMITER_MODE: "leased", ENGINE_RATE_MAX: "250" },
 };
 

@@ -12,6 +12,7 @@ const sample = (side: string, perSecond: number): Sample => ({
   p50: 1,
   p99: 2,
   serverBusy: 1,
+  serverMicros: 1e6 / perSecond,
   loadBusy: 0.25,
   wrong: 0,
   answerBytes: 100,
@@ -97,7 +98,7 @@ describe("a table", () => {
     } as const;
     const text = rateTable({ ...table, rows: [...table.rows, ["exact", "hono"]] }, ROUNDS, (id) => `<${id}>`);
     expect(text.split("\n")).toHaveLength(4);
-    expect(text).toContain("| <leased> | 3600 (1800–7200) | 0.90 (0.90–0.90) × <hono> |");
+    expect(text).toContain("| <leased> | 3600 (1800–7200) | 0.90 (0.90–0.90) × <hono> | 0.90    | 278 |");
   });
 });
 
