@@ -20,7 +20,7 @@ export type Part = keyof typeof PARTS;
 
 const OPTIONS = {
   seconds: whole("N", "seconds of each side in each round", { min: 1, max: 60 }, 2),
-  rounds: whole("N", "rounds; results are written from 5 on", { min: 1, max: 50 }, 5),
+  rounds: whole("N", "rounds; results are written from 5 on", { min: 1, max: 20 }, 5),
   checks: whole("N", "checks of the part about memory", { min: 20_000, max: 100_000_000 }, 1_000_000),
   root: text("DIR", "take the product from another checkout", OWN_ROOT, assertCheckout),
 };

@@ -9,11 +9,22 @@ export interface Module {
   readonly contents: string;
 }
 
+const bundled = new Map<string, Promise<Module[]>>();
+
 /**
+ * Bundles a Worker once: a run measures the same code from its beginning to its end, whatever becomes of the sources.
+ *
  * @param root where the sources are; what they import is looked for from there
  * @param entry the Worker's file, relative to the root
  */
-export async function bundleWorker(root: string, entry: string): Promise<Module[]> {
+export function bundleWorker(root: string, entry: string): Promise<Module[]> {
+  const file = path.join(root, entry);
+  const known = bundled.get(file) ?? bundleFile(root, file);
+  bundled.set(file, known);
+  return known;
+}
+
+async function bundleFile(root: string, file: string): Promise<Module[]> {
   const built = await build({
     root,
     configFile: false,
@@ -24,7 +35,7 @@ export async function bundleWorker(root: string, entry: string): Promise<Module[
       target: "esnext",
       rollupOptions: {
         external: [/^cloudflare:/],
-        input: path.join(root, entry),
+        input: file,
         preserveEntrySignatures: "strict",
         output: { format: "es", entryFileNames: "index.js" },
       },
