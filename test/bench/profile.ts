@@ -46,11 +46,12 @@ export async function profileSide(
     const rows = selfTimes(profile).slice(0, ROWS);
     const perRequest = (ms: number) => ((ms * 1000) / (perSecond * seconds)).toFixed(1);
     return [
-      `${side.id}: ${perSecond.toFixed(0)}/s while it was being sampled; the profile is in ${file}, the code in ${code}`,
+      `${side.label} (${side.id}), by the time that each function takes itself; lines are the bundle's`,
       ...alignRows([
         ["function", "self", "µs a request", "where"],
         ...rows.map(({ name, where, ms, share }) => [name, `${(share * 100).toFixed(1)} %`, perRequest(ms), where]),
       ]),
+      `the whole profile: ${file}; the bundle: ${code}`,
     ];
   } finally {
     debug.close();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AnswerReader } from "../bench/answer-reader.ts";
 import { selfTimes } from "../bench/cpu-profile.ts";
 import { allowedBy } from "../bench/limits-promised.ts";
-import { markdownTable, rateTable, verdictTable } from "../bench/results.ts";
+import { markdownTable, type Results, rateTable, verdictTable, writeResults } from "../bench/results.ts";
 import { figuresOfSide, type Round, ratioOf, type Sample, sidesOf, TABLES } from "../bench/tables.ts";
 import { verdictsOf } from "../bench/verdicts.ts";
 
@@ -99,6 +99,46 @@ describe("a table", () => {
     const text = rateTable({ ...table, rows: [...table.rows, ["exact", "hono"]] }, ROUNDS, (id) => `<${id}>`);
     expect(text.split("\n")).toHaveLength(4);
     expect(text).toContain("| <leased> | 3600 (1800–7200) | 0.90 (0.90–0.90) × <hono> | 0.90    | 278 |");
+  });
+});
+
+describe("the results", () => {
+  const results: Results = {
+    machine: ["a machine"],
+    versions: ["node 1"],
+    seconds: 2,
+    pinned: true,
+    tables: TABLES.filter(({ title }) => title === "Check, one hot tenant"),
+    rounds: ROUNDS,
+    verdicts: verdictsOf(ROUNDS, null),
+    admission: [],
+    latency: [],
+    critical: null,
+    memory: [],
+    cost: [],
+    notes: "",
+    profiles: [],
+  };
+  const headings = (given: Results) =>
+    [...writeResults(given, String).matchAll(/^## (.*)$/gm)].map(([, title]) => title);
+
+  test("leave out what was not measured", () => {
+    expect(headings(results)).toEqual(["Must be reached", "How it was measured", "Check, one hot tenant"]);
+  });
+
+  test("tell how much memory grew after the middle, and how many were admitted too many", () => {
+    const memory = [{ what: "checks", amount: "2", start: 100, middle: 200, end: 210 }];
+    const row = { label: "one", isolates: 2, limit: "200 in 1 s", asked: 900, allowed: 400, admitted: 500 };
+    const text = writeResults({ ...results, memory, admission: [row, { ...row, admitted: 400 }] }, String);
+    expect(text).toMatch(/\| checks \| 2 +\| 100 +\| 200 +\| 210 +\| 1\.05 +\|/);
+    expect(text).toMatch(/\| 500 +\| 100 \(25 %\) \|/);
+    expect(text).toMatch(/\| 400 +\| none +\|/);
+  });
+
+  test("carry what people have written, and profiles as they are", () => {
+    const text = writeResults({ ...results, notes: "Because of the disk.\n", profiles: ["f  10 %"] }, String);
+    expect(text).toContain("\n\nBecause of the disk.\n\n");
+    expect(text).toContain("```\nf  10 %\n```");
   });
 });
 
