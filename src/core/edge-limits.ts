@@ -32,8 +32,12 @@ export class EdgeLimits {
   readonly #holdings = new Map<string, Holding>();
   readonly #known = new WeakMap<Limits, Known>();
   readonly #max: number;
+  /** What tells this isolate from others. */
+  readonly isolate: number;
 
-  constructor(max: number = HOLDINGS_MAX) {
+  /** @param isolate a number that no other isolate has */
+  constructor(isolate: number, max: number = HOLDINGS_MAX) {
+    this.isolate = isolate;
     this.#max = max;
   }
 
@@ -50,7 +54,7 @@ export class EdgeLimits {
       found.goBy(compiled);
       return found;
     }
-    const made = new Holding(compiled, subjects);
+    const made = new Holding(compiled, subjects, scopes.length === 0);
     if (this.#holdings.size >= this.#max) {
       for (const oldest of this.#holdings.keys()) {
         this.#holdings.delete(oldest);

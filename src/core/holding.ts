@@ -1,9 +1,9 @@
 import { Demand, type Done, type Grant, type HeldLease, type LeaseAsk, type View } from "./lease.ts";
 import { type CompiledLimits, count, decide, giveBack, judge, type PolicyReport } from "./limiter.ts";
+import type { Charged } from "./limiter-call.ts";
 import type { Meter } from "./meter.ts";
 import type { Receipt } from "./receipts.ts";
 import type { Subjects } from "./subjects.ts";
-import type { Charged } from "./tenant-limits.ts";
 
 /**
  * What one isolate holds of the meters of one caller: how they stood when it last heard of them, what it has spent since,
@@ -22,6 +22,8 @@ interface Held {
   readonly fromMs: number;
   untilMs: number;
   readonly grant: Grant | null;
+  /** On the object's clock: from this cost on, when it fits, and when it may be asked for. */
+  readonly turn: { readonly cost: number; readonly fitsAtMs: number; readonly asksAtMs: number } | null;
   /** Tokens that it began with, and those that may still be spent. */
   readonly lent: number;
   budget: number;
@@ -45,15 +47,20 @@ const SMALL_LEASE = 16;
 export class Holding {
   #limits: CompiledLimits;
   readonly subjects: Subjects;
+  readonly countsTenantOnly: boolean;
   readonly #demand = new Demand();
   #held: Held | null = null;
   #admitted = 0;
   #refused = 0;
   #carrying = false;
+  /** The version of limits that the object has been told. */
+  #toldVersion: number | null = null;
   /** Tokens spent while a call that carries the lease is under way. */
   #inFlight = 0;
 
-  constructor(limits: CompiledLimits, subjects: Subjects) {
+  /** @param countsTenantOnly no limit counts single subjects: who asks within the tenant is of no interest */
+  constructor(limits: CompiledLimits, subjects: Subjects, countsTenantOnly: boolean) {
+    this.countsTenantOnly = countsTenantOnly;
     this.#limits = limits;
     this.subjects = subjects;
   }
@@ -65,13 +72,23 @@ export class Holding {
     this.#limits = limits;
   }
 
+  /** Whether the object knows the limits, so that their version will do. */
+  get isTold(): boolean {
+    return this.#toldVersion === this.#limits.version;
+  }
+
+  /** The object has decided by these limits, or it has not: it does not know them. */
+  told(knows: boolean): void {
+    this.#toldVersion = knows ? this.#limits.version : null;
+  }
+
   /** Decides a request here, if it can be. @returns null when the object has to be asked */
   decide(cost: number, judgeOnly: boolean, nowMs: number): Charged | null {
     if (!judgeOnly) this.#demand.count(cost, nowMs);
     const held = this.#live(nowMs);
     // A look is asked for to be exact.
     if (held === null || (cost === 0 && !judgeOnly)) return null;
-    const atMs = nowMs + held.shiftMs;
+    const atMs = timeOf(held, cost, nowMs);
     if (judgeOnly) return judge(held.meters, this.#limits, cost, atMs, this.subjects);
     const { decision, next } = decide(held.meters, this.#limits, cost, atMs, this.subjects);
     if (decision.outcome !== "allowed") {
@@ -143,7 +160,7 @@ export class Holding {
       this.#held = null;
       return null;
     }
-    const { atMs, lastsMs, grant } = view;
+    const { atMs, lastsMs, grant, turn } = view;
     const lent = grant === null ? 0 : lease.kept + grant.tokens;
     const spent = grant === null ? 0 : this.#inFlight;
     const seen = new Map(view.meters);
@@ -154,6 +171,7 @@ export class Holding {
       fromMs: askedAtMs,
       untilMs: askedAtMs + lastsMs,
       grant,
+      turn: turn ? { cost: turn.cost, fitsAtMs: atMs + turn.fitsInMs, asksAtMs: atMs + turn.asksInMs } : null,
       lent,
       budget: lent - spent,
       spent,
@@ -179,7 +197,7 @@ export class Holding {
     const held = this.#held === null ? null : leaseOf(this.#held);
     this.#held = null;
     const done = this.#takeDone();
-    if (held === null && done.admitted + done.refused === 0) return null;
+    if (held === null && done.admitted === 0 && done.refused === 0) return null;
     return { want: 0, kept: 0, held, done };
   }
 
@@ -210,6 +228,12 @@ export class Holding {
     this.#refused = 0;
     return done;
   }
+}
+
+/** The object's time to decide by: it stands still while others are to have what comes back. */
+function timeOf({ shiftMs, turn }: Held, cost: number, nowMs: number): number {
+  const atMs = nowMs + shiftMs;
+  return turn !== null && cost >= turn.cost && atMs < turn.asksAtMs ? Math.min(atMs, turn.fitsAtMs - 1) : atMs;
 }
 
 function leaseOf({ grant, budget, meters }: Held): HeldLease | null {

@@ -63,6 +63,17 @@ export interface View {
   readonly lastsMs: number;
   /** What was lent with it: so many tokens more than were kept; null: nothing. */
   readonly grant: Grant | null;
+  /** After a refusal: other isolates wait for the same tokens, and this one's turn comes later. */
+  readonly turn?: Turn;
+}
+
+export interface Turn {
+  /** From this cost on, */
+  readonly cost: number;
+  /** it fits in so many milliseconds if nobody else asks, */
+  readonly fitsInMs: number;
+  /** and is asked for again in so many. */
+  readonly asksInMs: number;
 }
 
 export interface Grant {

@@ -4,7 +4,7 @@ import { type CompiledLimits, count, decide, giveBack, tightest } from "./limite
 import type { Meter } from "./meter.ts";
 import type { MeterTable } from "./meters.ts";
 import type { Receipts } from "./receipts.ts";
-import { isOverflowId, type Subjects } from "./subjects.ts";
+import { isOverflowId, keyOfId, type Subjects } from "./subjects.ts";
 
 /** The object's side of leases: what it lends, and what it makes of a lease that has ended. It decides, and keeps nothing. */
 
@@ -20,11 +20,11 @@ export interface Lent {
 /**
  * What an isolate is shown and lent after a request.
  *
- * @param charges the request was admitted and charged: without a lease there is then nothing to go by
- * @returns null when there is nothing to go by
+ * @param charged what the request was admitted and charged for; null: it was refused, or only judged
+ * @returns null when there is nothing to go by: nothing is lent, and as much again would fit
  */
 export function lend(
-  charges: boolean,
+  charged: number | null,
   { want, kept }: LeaseAsk,
   meters: MeterTable,
   limits: CompiledLimits,
@@ -32,21 +32,42 @@ export function lend(
   nowMs: number,
   leaseMs: number,
 ): Lent | null {
-  if (charges && want + kept === 0) return null;
   const standing = decide(meters, limits, 0, nowMs, subjects);
   const ids = [...standing.next.keys()];
   const tight = tightest(standing.decision.reports);
   // Nothing limits it; or it is counted with strangers, for whom there was no place, and an isolate knows no others.
   if (tight === undefined || ids.some(isOverflowId)) return null;
   const lastsMs = Math.min(leaseMs, ...[...standing.next.values()].map(windowLeftMs));
-  const tokens = charges ? leaseSize(want, tight.remaining, lastsMs, leaseMs) : 0;
+  const tokens = charged === null ? 0 : leaseSize(want, tight.remaining, lastsMs, leaseMs);
   const holds = tokens + kept > 0;
-  if (charges && !holds) return null;
+  if (charged !== null && !holds && charged <= tight.remaining) return null;
   // What is kept is charged already, and the isolate's to spend.
   const seen = kept === 0 ? standing : giveBack(meters, limits, kept, ids, 0, nowMs, subjects);
   const { next } = tokens === 0 ? standing : count(meters, limits, tokens, nowMs, subjects, "whole");
   const view = { meters: [...seen.next], atMs: nowMs, lastsMs: holds ? lastsMs : LEASE_MS_MAX, grant: null };
   return { tokens, next, holds, view };
+}
+
+/**
+ * How long a cost that was refused takes to fit, and how long the limits take to give back as much, by a view of them.
+ *
+ * @returns in milliseconds, of the policy that makes it wait longest
+ */
+export function waitFor(
+  { meters }: View,
+  { policies }: CompiledLimits,
+  cost: number,
+): { readonly fitsInMs: number; readonly costMs: number } {
+  let longest = { fitsInMs: 0, costMs: 0 };
+  for (const [id, meter] of meters) {
+    const counted = policies.find(({ key }) => key === keyOfId(id));
+    const weighed = counted?.rule.weigh(meter, cost);
+    if (weighed?.verdict !== "later" || weighed.waitMs <= longest.fitsInMs) continue;
+    // A window gives everything back at once.
+    const costMs = meter.type === "token-bucket" && meter.perMs > 0 ? (cost * meter.perToken) / meter.perMs : 0;
+    longest = { fitsInMs: weighed.waitMs, costMs };
+  }
+  return longest;
 }
 
 /** A lease that was charged in one window may not be spent in the next: it would be counted in neither rightly. */

@@ -2,42 +2,22 @@ import { type AdaptiveRate, FULL_RATE, observe, tierRateOf, withShare } from "./
 import { covers, isExact, type MeterDisk, writeAhead } from "./charge-ahead.ts";
 import { criticalCeiling } from "./critical-ceiling.ts";
 import type { LeaseAsk, View } from "./lease.ts";
-import { lend, settleLease } from "./lending.ts";
+import { lend, settleLease, waitFor } from "./lending.ts";
 import { type CompiledLimits, compileLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
+import type { Charged, LimiterRequest } from "./limiter-call.ts";
 import { age, type Meter, owesNothing, type Rule } from "./meter.ts";
 import { MeterTable } from "./meters.ts";
 import type { Limits } from "./policy.ts";
 import { type Receipt, Receipts } from "./receipts.ts";
 import { keyOfId, NOBODY, type Subjects } from "./subjects.ts";
+import { TurnsToAsk } from "./turns-to-ask.ts";
 
 /**
  * All that one tenant's limits have counted, and what is on disk of it: what layer 1's object does with a request. The
  * object and the simulator put it on their clocks and disks.
  */
 
-export interface LimiterRequest {
-  /** Whole tokens, ≥ 0. */
-  readonly cost: number;
-  /** A critical command: counted, and refused only past the ceiling against floods. */
-  readonly critical: boolean;
-  /** The request is refused further on whatever this says: judge it, and charge nothing. */
-  readonly judgeOnly?: boolean;
-  /** What the caller knows of this tenant's limits; the newest version that the object has seen holds. */
-  readonly limits: Limits | null;
-  /** Whose use it is within the tenant. Absent from a Worker that is older than the object, during a deployment. */
-  readonly subjects?: Subjects;
-  /** The tier that the tenant is in, as far as the caller knows: its use is counted under it. */
-  readonly tier?: string | null;
-  /** The isolate's lease: what was of it, and what is to be. Absent: the isolate keeps nothing. */
-  readonly lease?: LeaseAsk;
-}
-
-/** A decision, with the receipt of its charge where there was one that can be given back. */
-export type Charged = Decision & {
-  readonly receipt?: Receipt;
-  /** By which the isolate can decide the next requests of these subjects. */
-  readonly view?: View;
-};
+const NO_LEASE: LeaseAsk = { want: 0, kept: 0, held: null, done: { admitted: 0, refused: 0 } };
 
 /** Rows of forgotten meters that go with one new row. Each was one new row: so they come to an end, and never pile up. */
 const FORGOTTEN_ROWS_A_WRITE = 64;
@@ -53,6 +33,7 @@ export class TenantLimits {
   /** The rules of all policies, by what the ids of their meters begin with. */
   #rules: ReadonlyMap<string, Rule>;
   #receipts: Receipts;
+  readonly #turns = new TurnsToAsk();
   /** Counts what changed the meters, so that an isolate's view of them can be told to be the last word. */
   #change = 0;
 
@@ -73,20 +54,29 @@ export class TenantLimits {
 
   /** Checks a cost against all policies that apply and charges them together, or not at all. */
   check(request: LimiterRequest, nowMs: number, leaseMs: number): Charged {
-    const { cost, critical, limits, subjects = NOBODY, lease } = request;
-    if (limits !== null) this.adopt(limits, nowMs);
-    if (lease?.held) this.#endLease(lease, subjects, nowMs);
+    const { cost, critical, limits, subjects = NOBODY, lease = NO_LEASE } = request;
+    if (limits) this.adopt(limits, nowMs);
+    if (lease.held) this.#endLease(lease, subjects, nowMs);
     const decided = request.judgeOnly
       ? judge(this.#meters, this.#tenantLimits, cost, nowMs, subjects)
       : critical
         ? this.#checkCritical(cost, nowMs, subjects)
-        : this.#check(cost, nowMs, subjects);
+        : this.#check(cost, nowMs, subjects, request.final === true);
     // Limits that the isolate does not know yet, or that it cannot know, it cannot go by.
-    const isKnown = limits !== null && limits.version === this.#limits.version && this.#rate.share === 1;
-    if (lease === undefined || critical || !isKnown) return decided;
-    const charges = decided.outcome === "allowed" && !request.judgeOnly;
-    const view = this.#lend(charges, lease, subjects, nowMs, leaseMs);
-    return view === null ? decided : { ...decided, view };
+    const isKnown = (limits?.version ?? request.version) === this.#limits.version && this.#rate.share === 1;
+    if (request.isolate === undefined || critical || !isKnown) return decided;
+    const charged = decided.outcome === "allowed" && !request.judgeOnly ? cost : null;
+    const view = this.#lend(charged, lease, subjects, nowMs, leaseMs);
+    if (view === null) return decided;
+    if (view.grant !== null || request.judgeOnly) return { ...decided, view };
+    const { fitsInMs, costMs } = waitFor(view, this.#tenantLimits, cost);
+    const asksInMs = this.#turns.next(request.isolate, fitsInMs, costMs, nowMs);
+    return { ...decided, view: asksInMs > fitsInMs ? { ...view, turn: { cost, fitsInMs, asksInMs } } : view };
+  }
+
+  /** Whether it goes by limits of this version, or newer ones. */
+  knows(version: number): boolean {
+    return version <= this.#limits.version;
   }
 
   /** An isolate's lease is over and it asks for nothing. */
@@ -159,11 +149,13 @@ export class TenantLimits {
     this.saveState();
   }
 
-  #check(cost: number, nowMs: number, subjects: Subjects): Charged {
+  #check(cost: number, nowMs: number, subjects: Subjects, isFinal: boolean): Charged {
     const { decision, next } = decide(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
     const charged = decision.outcome === "allowed" && cost > 0;
     this.#keep(next, nowMs, charged);
-    return charged ? { ...decision, receipt: this.#charged(cost, next) } : decision;
+    if (!charged) return decision;
+    const receipt = this.#charged(cost, next);
+    return isFinal ? decision : { ...decision, receipt };
   }
 
   #checkCritical(cost: number, nowMs: number, subjects: Subjects): Decision {
@@ -193,8 +185,8 @@ export class TenantLimits {
   }
 
   /** Shows how the meters stand and lends what it may; null where an isolate could not go by it. */
-  #lend(charges: boolean, lease: LeaseAsk, subjects: Subjects, nowMs: number, leaseMs: number): View | null {
-    const lent = lend(charges, lease, this.#meters, this.#tenantLimits, subjects, nowMs, leaseMs);
+  #lend(charged: number | null, lease: LeaseAsk, subjects: Subjects, nowMs: number, leaseMs: number): View | null {
+    const lent = lend(charged, lease, this.#meters, this.#tenantLimits, subjects, nowMs, leaseMs);
     if (lent === null || !lent.holds) return lent?.view ?? null;
     this.#keep(lent.next, nowMs, lent.tokens > 0);
     const receipt = this.#charged(lent.tokens, lent.next);

@@ -1,12 +1,12 @@
 import type { Config } from "../config.ts";
 import { EdgeLimits } from "../core/edge-limits.ts";
 import type { Asking, Holding } from "../core/holding.ts";
-import { LEASE_GRACE_MS } from "../core/lease.ts";
+import { LEASE_GRACE_MS, type LeaseAsk } from "../core/lease.ts";
 import type { PolicyReport } from "../core/limiter.ts";
+import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
 import type { Limits } from "../core/policy.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
-import type { Charged } from "../core/tenant-limits.ts";
 import { type Caller, callerKey } from "../identity/caller.ts";
 import { type Calls, limiterOf, ObjectUnreachable } from "./stubs.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
@@ -16,8 +16,16 @@ import type { TenantLimiter } from "./tenant-limiter.ts";
  * answers.
  */
 
-/** Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. */
-const edge = new EdgeLimits();
+/**
+ * Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. Made by the first
+ * request: there is no chance before.
+ */
+let edge: EdgeLimits | undefined;
+
+function edgeLimits(): EdgeLimits {
+  edge ??= new EdgeLimits(Math.random());
+  return edge;
+}
 
 /** What a request asks of its caller's limits. */
 export interface LimitRequest {
@@ -27,6 +35,8 @@ export interface LimitRequest {
   readonly judgeOnly?: boolean;
   /** Whom the caller names: limits of scope `key` count it, and do not apply without. */
   readonly key?: string | null;
+  /** Nobody further on can refuse it, so that nothing will be given back. */
+  readonly final?: boolean;
 }
 
 /** The request that a limiter is asked for. */
@@ -56,16 +66,13 @@ export async function checkCaller(asker: Asker, request: LimitRequest): Promise<
   const held = holdingOf(caller, subjects);
   const here = critical ? undefined : held?.decide(cost, judgeOnly, nowMs);
   if (held !== null && here) {
-    if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held, subjects));
+    if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held));
     return { kind: "decided", decision: here, degraded: false };
   }
   const asking = critical ? null : (held?.ask(leaseMsFor(asker), nowMs) ?? null);
-  const limiter = limiterOf(asker.env, callerKey(caller));
-  const lease = asking === null ? {} : { lease: asking.lease };
-  const ask = () =>
-    limiter.check({ cost, critical, judgeOnly, limits: caller.limits, subjects, tier: caller.tier, ...lease });
-  const decision = await answeredInTime(ask, config.LIMITER_TIMEOUT_MS);
-  if (held !== null && asking !== null) hear(asker, held, asking, decision, subjects);
+  const { final = false } = request;
+  const whole = { cost, ...(critical && { critical }), ...(judgeOnly && { judgeOnly }), ...(final && { final }) };
+  const decision = await ask(asker, held, subjects, asking, whole);
   if (decision !== null) {
     if (critical && decision.outcome === "allowed") held?.countCritical(cost, nowMs);
     return { kind: "decided", decision, degraded: false };
@@ -76,6 +83,53 @@ export async function checkCaller(asker: Asker, request: LimitRequest): Promise<
   return { kind: "decided", decision: { outcome: "allowed", reports: [] }, degraded: true };
 }
 
+/**
+ * Asks the object, and takes over what it shows and lends. What it knows already is not sent again: a third of the time
+ * of a call is for what goes along with it.
+ *
+ * @returns null when it does not answer in time
+ */
+async function ask(
+  { env, config, caller, afterwards }: Asker,
+  held: Holding | null,
+  subjects: Subjects,
+  asking: Asking | null,
+  request: LimiterRequest,
+): Promise<Charged | null> {
+  const limiter = limiterOf(env, callerKey(caller));
+  const whole = {
+    ...request,
+    ...(held?.countsTenantOnly ? {} : { subjects }),
+    ...(asking !== null && {
+      isolate: edgeLimits().isolate,
+      ...(isEmpty(asking.lease) ? {} : { lease: asking.lease }),
+    }),
+  };
+  const { limits, tier } = caller;
+  const say = (isTold: boolean) =>
+    isTold && limits !== null ? { ...whole, version: limits.version } : { ...whole, limits, tier };
+  const call = async () => {
+    const answer = await limiter.check(say(held?.isTold === true));
+    return answer.outcome === "unknown_limits" ? await limiter.check(say(false)) : answer;
+  };
+  const answer = await answeredInTime(call, config.LIMITER_TIMEOUT_MS);
+  if (answer?.outcome === "unknown_limits") throw new Error("the object was told the limits");
+  held?.told(answer !== null);
+  if (held === null || asking === null) return answer;
+  if (answer === null) {
+    held.failed(asking);
+    return null;
+  }
+  const { view = null } = answer;
+  const heard = held.hear(asking, view, Date.now());
+  if (heard !== null && view !== null) afterwards(endOfLease(limiter, held, heard, view.lastsMs));
+  return answer;
+}
+
+function isEmpty({ want, kept, held, done }: LeaseAsk): boolean {
+  return want + kept === 0 && held === null && done.admitted === 0 && done.refused === 0;
+}
+
 function subjectsOf(caller: Caller, key: string | null): Subjects {
   return { credential: caller.credential, ip: caller.address, key };
 }
@@ -83,7 +137,7 @@ function subjectsOf(caller: Caller, key: string | null): Subjects {
 /** Null while D1 has told nothing of the caller's limits: then its object alone knows them. */
 function holdingOf(caller: Caller, subjects: Subjects): Holding | null {
   const { limits } = caller;
-  return limits === null ? null : edge.holding({ limiter: callerKey(caller), limits, subjects });
+  return limits === null ? null : edgeLimits().holding({ limiter: callerKey(caller), limits, subjects });
 }
 
 /** How long tokens are leased to this caller's requests, in milliseconds; null: not at all. */
@@ -92,40 +146,18 @@ function leaseMsFor({ config, caller }: Asker): number | null {
 }
 
 /** Asks for the next lease, behind a request that the present one has answered. */
-async function renew(asker: Asker, held: Holding, subjects: Subjects): Promise<void> {
+async function renew(asker: Asker, held: Holding): Promise<void> {
   const asking = held.ask(leaseMsFor(asker), asker.nowMs, true);
-  const limiter = limiterOf(asker.env, callerKey(asker.caller));
-  const { limits, tier } = asker.caller;
-  const ask = () => limiter.check({ cost: 0, critical: false, limits, subjects, tier, lease: asking.lease });
-  hear(asker, held, asking, await answeredInTime(ask, asker.config.LIMITER_TIMEOUT_MS), subjects);
-}
-
-/** Takes over what a limiter showed and lent, and sees to it that it hears of its end. */
-function hear(asker: Asker, held: Holding, asking: Asking, answer: Charged | null, subjects: Subjects): void {
-  if (answer === null) {
-    held.failed(asking);
-    return;
-  }
-  const { view = null } = answer;
-  const heard = held.hear(asking, view, Date.now());
-  if (heard === null || view === null) return;
-  const limiter = limiterOf(asker.env, callerKey(asker.caller));
-  asker.afterwards(endOfLease(limiter, held, heard, view.lastsMs, subjects));
+  await ask(asker, held, held.subjects, asking, { cost: 0 });
 }
 
 /** A lease that nobody has renewed goes back at its end, with the account of what was decided by it. */
-async function endOfLease(
-  limiter: Calls<TenantLimiter>,
-  held: Holding,
-  heard: object,
-  lastsMs: number,
-  subjects: Subjects,
-): Promise<void> {
+async function endOfLease(limiter: Calls<TenantLimiter>, held: Holding, heard: object, lastsMs: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, lastsMs + LEASE_GRACE_MS));
   const lease = held.end(heard);
   if (lease === null) return;
   // What does not arrive stays charged, and is forgiven by time.
-  await limiter.settle(lease, subjects).catch((error: unknown) => {
+  await limiter.settle(lease, held.subjects).catch((error: unknown) => {
     console.warn(JSON.stringify({ event: "lease_lost", error: String(error) }));
   });
 }
@@ -189,10 +221,10 @@ async function withoutLeases<T>(
 ): Promise<T> {
   const key = callerKey({ kind: "tenant", tenant });
   const limiter = limiterOf(env, key);
-  for (const { lease, subjects } of edge.takeAll(key)) await limiter.settle(lease, subjects);
+  for (const { lease, subjects } of edgeLimits().takeAll(key)) await limiter.settle(lease, subjects);
   try {
     return await call(limiter);
   } finally {
-    edge.forget(key);
+    edgeLimits().forget(key);
   }
 }

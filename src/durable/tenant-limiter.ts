@@ -3,10 +3,11 @@ import { configOf } from "../config.ts";
 import { IDLE_FLUSH_MS } from "../core/charge-ahead.ts";
 import type { Done, LeaseAsk } from "../core/lease.ts";
 import type { PolicyReport } from "../core/limiter.ts";
+import { type Charged, type LimiterRequest, UNKNOWN_LIMITS } from "../core/limiter-call.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
-import { type Charged, type LimiterRequest, TenantLimits } from "../core/tenant-limits.ts";
+import { TenantLimits } from "../core/tenant-limits.ts";
 import type { MinuteUsage } from "../core/usage-minutes.ts";
 import { LimiterDisk } from "./limiter-disk.ts";
 import { loadLimiter, type Usage } from "./limiter-store.ts";
@@ -34,8 +35,11 @@ export class TenantLimiter extends DurableObject<Env> {
   }
 
   /** Checks a cost against all policies that apply and charges them together, or not at all. */
-  check(request: LimiterRequest): Charged {
+  check(request: LimiterRequest): Charged | typeof UNKNOWN_LIMITS {
     const nowMs = Date.now();
+    const { version } = request;
+    const knows = version === undefined || (this.#limits.knows(version) && this.#usageFlush.knowsTier);
+    if (!knows) return UNKNOWN_LIMITS;
     const decision = this.#limits.check(request, nowMs, configOf(this.env).LEASE_MS);
     this.#usageFlush.heard(request.tier);
     if (request.lease !== undefined) this.#count(request.lease.done, nowMs);

@@ -2,10 +2,11 @@ import { EdgeLimits } from "../../src/core/edge-limits.ts";
 import type { Asking, Holding } from "../../src/core/holding.ts";
 import { LEASE_GRACE_MS } from "../../src/core/lease.ts";
 import type { Decision } from "../../src/core/limiter.ts";
+import type { Charged } from "../../src/core/limiter-call.ts";
 import type { Meter } from "../../src/core/meter.ts";
 import type { Limits } from "../../src/core/policy.ts";
 import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
-import { type Charged, TenantLimits } from "../../src/core/tenant-limits.ts";
+import { TenantLimits } from "../../src/core/tenant-limits.ts";
 
 /**
  * Isolates and one limiter object on clocks that a test moves, with calls that are under way as long as it likes: what
@@ -81,21 +82,25 @@ export class Edge {
   readonly #limits: Limits;
   readonly #object: ObjectSide;
   readonly #leaseMs: number | null;
-  #memory = new EdgeLimits();
+  #memory: EdgeLimits;
+  #isolate: number;
   clockMs = T0;
   /** Requests that it admitted by itself. */
   admittedHere = 0;
   /** What may be ended, and when. */
   #ends: { holding: Holding; heard: object; atMs: number; subjects: Subjects }[] = [];
 
-  constructor(limits: Limits, object: ObjectSide, leaseMs: number | null) {
+  constructor(limits: Limits, object: ObjectSide, leaseMs: number | null, isolate = 0) {
+    this.#isolate = isolate;
+    this.#memory = new EdgeLimits(isolate);
     this.#limits = limits;
     this.#object = object;
     this.#leaseMs = leaseMs;
   }
 
   crash(): void {
-    this.#memory = new EdgeLimits();
+    this.#isolate += 0.001;
+    this.#memory = new EdgeLimits(this.#isolate);
     this.#ends = [];
   }
 
@@ -118,8 +123,8 @@ export class Edge {
     this.#object.calls += 1;
     const request = {
       cost,
-      critical: false,
       limits: this.#limits,
+      isolate: this.#isolate,
       subjects: holding.subjects,
       lease: asking.lease,
     };

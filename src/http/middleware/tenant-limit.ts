@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
+import type { Charged } from "../../core/limiter-call.ts";
 import type { Receipt } from "../../core/receipts.ts";
-import type { Charged } from "../../core/tenant-limits.ts";
 import { type Asker, checkCaller, type LimitRequest, refundCaller } from "../../durable/limiters.ts";
 import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";

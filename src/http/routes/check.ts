@@ -60,7 +60,12 @@ export function registerCheck(api: Api, config: Config): void {
       responses: { 200: { description: "The decision, yes or no", schema: decision } },
     },
     async (c, { body }) => {
-      const decided = await limitTenant(c, config, { cost: body.cost, critical: false, key: body.key ?? null });
+      const decided = await limitTenant(c, config, {
+        cost: body.cost,
+        critical: false,
+        key: body.key ?? null,
+        final: true,
+      });
       if (decided instanceof Response) return decided;
       const tight = tightest(decided.reports);
       return answerJson(
