@@ -169,7 +169,11 @@ function Answers({ document, operation }: { document: ApiDocument; operation: Op
 }
 
 function Headers({ names }: { readonly names: readonly string[] }) {
-  // On every answer: said once, where headers are explained.
-  const own = names.filter((name) => name !== "X-Request-Id");
-  return own.length === 0 ? null : <p class="d-words muted">Headers: {own.join(", ")}</p>;
+  // On every answer, or nearly: said once, where headers are explained. The older three for limits are told as one.
+  const own = names.filter((name) => !/^(X-Request-Id|Cache-Control|X-RateLimit-(Remaining|Reset))$/.test(name));
+  return own.length === 0 ? null : (
+    <p class="d-words muted">
+      <a href="#headers">Headers</a>: {own.map((name) => name.replace("X-RateLimit-Limit", "X-RateLimit-*")).join(", ")}
+    </p>
+  );
 }
