@@ -46,6 +46,12 @@ describeInBrowser("the API reference", (site) => {
     const { page } = await opened("/docs#redriveDeadLetter");
     const top = () => page.locator("#redriveDeadLetter").evaluate((element) => element.getBoundingClientRect().top);
     await expect.poll(async () => Math.abs(await top())).toBeLessThan(200);
+    const isListed = () =>
+      page.locator(".d-list [aria-current]").evaluate((link) => {
+        const { top: at } = link.getBoundingClientRect();
+        return at > 0 && at < innerHeight;
+      });
+    await expect.poll(isListed).toBe(true);
   });
 
   test("a search leaves the routes that have all its words, says how many, and Enter goes to the first", async () => {

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ApiDocument, Route } from "./document.ts";
-import { curlOf, requestsOf, type ShownRequest } from "./requests.ts";
+import { curlOf, FILE_NAME, fileOf, requestsOf, type ShownRequest } from "./requests.ts";
 import { Inline } from "./text.tsx";
 import { Try } from "./try.tsx";
 
@@ -23,20 +23,32 @@ export function Examples({ document, route }: { readonly document: ApiDocument; 
 
 function OneExample({ route, request }: { readonly route: Route; readonly request: ShownRequest }) {
   const command = curlOf(location.origin, route, request);
-  const { status, answer } = request;
+  const { status, isBodiless, answer } = request;
   return (
     <>
+      <File body={request.body} />
       <Copied text={command} name={`${route.operation.operationId} ${request.name}`.trim()} />
       <p class="d-answered">
         <span class="badge" data-tone="ok">
           {status}
         </span>{" "}
-        {answer === undefined && <span class="muted">without a body</span>}
+        {isBodiless && <span class="muted">without a body</span>}
       </p>
       {answer !== undefined && (
         <pre class="d-code">{typeof answer === "string" ? answer : JSON.stringify(answer, null, 2)}</pre>
       )}
     </>
+  );
+}
+
+/** What is in the file that the command sends. */
+function File({ body }: { readonly body: ShownRequest["body"] | undefined }) {
+  const text = body === undefined ? null : fileOf(body);
+  return text === null ? null : (
+    <details class="d-fold">
+      <summary>{FILE_NAME}</summary>
+      <pre class="d-code">{text}</pre>
+    </details>
   );
 }
 

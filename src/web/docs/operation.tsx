@@ -1,6 +1,6 @@
 import { type ApiDocument, answerOf, type Operation, type Parameter, type Route, whole } from "./document.ts";
 import { Examples } from "./examples.tsx";
-import { Bounds, Members, typeText } from "./schema.tsx";
+import { Bounds, hasParts, Members, typeText } from "./schema.tsx";
 import { Inline, Text } from "./text.tsx";
 
 /** One route: what it is, what it takes, what it gives and what else it may say, with examples beside it. */
@@ -131,15 +131,21 @@ function Answers({ document, operation }: { document: ApiDocument; operation: Op
             <Inline text={description} />
           </p>
           <Headers names={Object.keys(headers)} />
-          {Object.entries(content).map(([type, { schema }]) => (
-            <details key={type} class="d-fold">
-              <summary>
+          {Object.entries(content).map(([type, { schema }]) =>
+            hasParts(document)(schema) ? (
+              <details key={type} class="d-fold">
+                <summary>
+                  {type}
+                  <span class="visually-hidden"> of {status}</span>
+                </summary>
+                <Members document={document} schema={schema} />
+              </details>
+            ) : (
+              <p key={type} class="d-type">
                 {type}
-                <span class="visually-hidden"> of {status}</span>
-              </summary>
-              <Members document={document} schema={schema} />
-            </details>
-          ))}
+              </p>
+            ),
+          )}
         </div>
       ))}
       {no.length > 0 && (
@@ -163,7 +169,11 @@ function Answers({ document, operation }: { document: ApiDocument; operation: Op
 }
 
 function Headers({ names }: { readonly names: readonly string[] }) {
-  // On every answer: said once, where headers are explained.
-  const own = names.filter((name) => name !== "X-Request-Id");
-  return own.length === 0 ? null : <p class="d-words muted">Headers: {own.join(", ")}</p>;
+  // On every answer, or nearly: said once, where headers are explained. The older three for limits are told as one.
+  const own = names.filter((name) => !/^(X-Request-Id|Cache-Control|X-RateLimit-(Remaining|Reset))$/.test(name));
+  return own.length === 0 ? null : (
+    <p class="d-words muted">
+      <a href="#headers">Headers</a>: {own.map((name) => name.replace("X-RateLimit-Limit", "X-RateLimit-*")).join(", ")}
+    </p>
+  );
 }

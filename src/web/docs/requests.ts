@@ -12,6 +12,7 @@ export interface ShownRequest {
   readonly body?: { readonly type: string; readonly value: unknown };
   /** What it is answered: its status, and its body where it has one. */
   readonly status: string;
+  readonly isBodiless: boolean;
   readonly answer: unknown;
 }
 
@@ -37,6 +38,7 @@ export function requestsOf(document: ApiDocument, { operation }: Route): ShownRe
       );
     const body = bodies.find((one) => one.name === name);
     const answer = answers.find((one) => one.name === name);
+    const status = answer?.status ?? silent ?? successes[0]?.[0] ?? "";
     const summary = [...bodies, ...answers, ...given].find((one) => one.name === name)?.summary ?? "";
     return {
       name,
@@ -45,7 +47,8 @@ export function requestsOf(document: ApiDocument, { operation }: Route): ShownRe
       query: of("query"),
       headers: of("header"),
       ...(body === undefined ? {} : { body }),
-      status: answer?.status ?? silent ?? successes[0]?.[0] ?? "",
+      status,
+      isBodiless: status === silent,
       answer: answer?.value,
     };
   });
@@ -84,12 +87,22 @@ function credentialVariable(security: Route["operation"]["security"] = []): stri
   return first === "adminToken" ? "ADMIN_TOKEN" : "TENANT_KEY";
 }
 
+/** What the file is called that a form sends in commands. */
+export const FILE_NAME = "order.bpmn";
+
+/** What is in that file; null: the body is no form with a file. */
+export function fileOf({ type, value }: NonNullable<ShownRequest["body"]>): string | null {
+  if (type !== "multipart/form-data") return null;
+  const [first] = Object.values(Object(value)).flat();
+  return typeof first === "string" ? first : null;
+}
+
 function bodyLines({ type, value }: NonNullable<ShownRequest["body"]>): string[] {
   const fields = Object.entries(Object(value));
   if (type === "application/x-www-form-urlencoded") {
     return fields.map(([name, text]) => `--data-urlencode ${quoted(`${name}=${text}`)}`);
   }
-  if (type === "multipart/form-data") return fields.map(([name]) => `-F ${quoted(`${name}=@order.bpmn`)}`);
+  if (type === "multipart/form-data") return fields.map(([name]) => `-F ${quoted(`${name}=@${FILE_NAME}`)}`);
   return [`-H ${quoted(`Content-Type: ${type}`)}`, `-d ${quoted(JSON.stringify(value))}`];
 }
 

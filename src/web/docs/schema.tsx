@@ -94,7 +94,8 @@ function Folded(props: { title: string; isOpen: boolean; children: preact.Compon
   );
 }
 
-function hasParts(document: ApiDocument) {
+/** Whether there is more to say of a value than its type. */
+export function hasParts(document: ApiDocument) {
   return (given: Schema): boolean => {
     const schema = whole(document, given);
     const { properties = {}, items, oneOf, anyOf } = schema;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Group, isFound } from "./document.ts";
 import { Method } from "./operation.tsx";
 
@@ -7,6 +7,15 @@ import { Method } from "./operation.tsx";
 export function Sidebar({ groups }: { readonly groups: readonly Group[] }) {
   const [search, setSearch] = useState("");
   const current = useHash();
+  const list = useRef<HTMLDivElement>(null);
+  // The list alone is scrolled: on a narrow page it stands above what the address names.
+  useEffect(() => {
+    const link = list.current?.querySelector<HTMLElement>("[aria-current]");
+    if (list.current === null || !link) return;
+    const isSeen =
+      link.offsetTop >= list.current.scrollTop && link.offsetTop < list.current.scrollTop + list.current.clientHeight;
+    if (!isSeen) list.current.scrollTop = link.offsetTop - list.current.clientHeight / 2;
+  }, [current]);
   const left = groups
     .map((group) => ({ ...group, routes: group.routes.filter((route) => isFound(route, search.trim())) }))
     .filter(({ routes }) => routes.length > 0);
@@ -37,7 +46,7 @@ export function Sidebar({ groups }: { readonly groups: readonly Group[] }) {
           </p>
         </form>
       </search>
-      <div class="d-list">
+      <div class="d-list" ref={list}>
         {left.map(({ name, routes }) => (
           <section key={name}>
             <a class="d-tag" href={`#tag-${name}`}>
