@@ -52,7 +52,8 @@ export async function benchWorkers(root: string): Promise<WorkerOptions[]> {
     ...deployed,
     name,
     modules: product,
-    bindings: { ...SECRETS, ...Object(deployed.bindings), ...vars },
+    // Lines of the log go to a screen here, and to nobody's.
+    bindings: { ...SECRETS, ...Object(deployed.bindings), LOG_REQUESTS: "off", ...vars },
     durableObjects: Object.fromEntries(
       Object.entries(deployed.durableObjects ?? {}).map(([binding, given]) => {
         const { className } = typeof given === "string" ? { className: given } : given;
