@@ -8,9 +8,7 @@ import { registerDocument } from "./http/document/document.ts";
 import type { Api } from "./http/endpoint.ts";
 import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
-import { preflight } from "./http/middleware/preflight.ts";
-import { requestContext } from "./http/middleware/request-context.ts";
-import { telemetry } from "./http/middleware/telemetry.ts";
+import { entrance } from "./http/middleware/entrance.ts";
 import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
 import { answerNowhere } from "./http/not-found.ts";
 import { problem } from "./http/problem.ts";
@@ -41,9 +39,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   app.onError((error, c) => answerError(error, c));
   app.notFound(answerNowhere(app, config));
 
-  app.use(telemetry(config));
-  app.use(requestContext());
-  app.use(preflight());
+  app.use(entrance(config));
   app.use("/v1/*", authenticate(config, { local: false }));
   app.use("/v2/*", authenticate(config, { local: true }));
   app.use("/t/:tenant/v2/*", authenticate(config, { local: true }), tenantInPath());

@@ -1,5 +1,5 @@
 import { Demand, type Done, type Grant, type HeldLease, type LeaseAsk, type View } from "./lease.ts";
-import { type CompiledLimits, count, decide, giveBack, judge, type PolicyReport } from "./limiter.ts";
+import { type CompiledLimits, count, type Decision, decide, giveBack, judge, type PolicyReport } from "./limiter.ts";
 import type { Charged } from "./limiter-call.ts";
 import type { Meter } from "./meter.ts";
 import type { Receipt } from "./receipts.ts";
@@ -22,7 +22,7 @@ interface Held {
   readonly fromMs: number;
   untilMs: number;
   readonly grant: Grant | null;
-  /** On the object's clock: from this cost on, when it fits, and when it may be asked for. */
+  /** On the object's clock. */
   readonly turn: { readonly cost: number; readonly fitsAtMs: number; readonly asksAtMs: number } | null;
   /** Tokens that it began with, and those that may still be spent. */
   readonly lent: number;
@@ -43,7 +43,6 @@ export interface Asking {
 
 /** Tokens from which on a lease is asked for again before it has run out. */
 const SMALL_LEASE = 16;
-
 export class Holding {
   #limits: CompiledLimits;
   readonly subjects: Subjects;
@@ -82,14 +81,12 @@ export class Holding {
     this.#toldVersion = knows ? this.#limits.version : null;
   }
 
-  /** Decides a request here, if it can be. @returns null when the object has to be asked */
-  decide(cost: number, judgeOnly: boolean, nowMs: number): Charged | null {
-    if (!judgeOnly) this.#demand.count(cost, nowMs);
+  /** Decides a request here, if it can be. @returns null when the object has to be asked: a look is to be exact, too */
+  decide(cost: number, nowMs: number): Charged | null {
+    this.#demand.count(cost, nowMs);
     const held = this.#live(nowMs);
-    // A look is asked for to be exact.
-    if (held === null || (cost === 0 && !judgeOnly)) return null;
+    if (held === null || cost === 0) return null;
     const atMs = timeOf(held, cost, nowMs);
-    if (judgeOnly) return judge(held.meters, this.#limits, cost, atMs, this.subjects);
     const { decision, next } = decide(held.meters, this.#limits, cost, atMs, this.subjects);
     if (decision.outcome !== "allowed") {
       this.#refused += 1;
@@ -102,6 +99,19 @@ export class Holding {
     if (this.#carrying) this.#inFlight += cost;
     this.#admitted += 1;
     return { ...decision, receipt: { ...held.grant.receipt, spent: held.spent } };
+  }
+
+  /**
+   * What would be said to a request, charging nothing. A refusal is counted, unless it is refused further on anyway.
+   *
+   * @returns null when the object has to be asked
+   */
+  judge(cost: number, judgeOnly: boolean, nowMs: number): Decision | null {
+    const held = this.#live(nowMs);
+    if (held === null) return null;
+    const decision = judge(held.meters, this.#limits, cost, timeOf(held, cost, nowMs), this.subjects);
+    if (decision.outcome !== "allowed" && !judgeOnly) this.#refused += 1;
+    return decision;
   }
 
   /** A critical request was counted by the object: it is counted here too, so that what is told of the rest is true. */

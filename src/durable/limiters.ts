@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { EdgeLimits } from "../core/edge-limits.ts";
 import type { Asking, Holding } from "../core/holding.ts";
 import { LEASE_GRACE_MS, type LeaseAsk } from "../core/lease.ts";
-import type { PolicyReport } from "../core/limiter.ts";
+import type { Decision, PolicyReport } from "../core/limiter.ts";
 import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
 import type { Limits } from "../core/policy.ts";
 import type { Receipt } from "../core/receipts.ts";
@@ -54,21 +54,34 @@ export type CheckAnswer =
   | { readonly kind: "decided"; readonly decision: Charged; readonly degraded: boolean }
   | { readonly kind: "unavailable"; readonly detail: string };
 
+/** Decides by what this isolate holds, without waiting for anything. Null: the limiter has to be asked. */
+export function decideHere(asker: Asker, request: LimitRequest): CheckAnswer | null {
+  const { caller, nowMs } = asker;
+  const { cost, critical, judgeOnly = false, key = null } = request;
+  if (critical) return null;
+  const held = holdingOf(caller, subjectsOf(caller, key));
+  if (held === null) return null;
+  const decision = judgeOnly ? held.judge(cost, true, nowMs) : held.decide(cost, nowMs);
+  if (decision === null) return null;
+  if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held));
+  return { kind: "decided", decision, degraded: false };
+}
+
+/** What this isolate would say to an ordinary request, charging nothing. Null: it does not know. */
+export function refusesHere({ caller, nowMs }: Asker, cost: number, judgeOnly: boolean): Decision | null {
+  return holdingOf(caller, subjectsOf(caller, null))?.judge(cost, judgeOnly, nowMs) ?? null;
+}
+
 /**
- * Decides by what this isolate holds, or asks the caller's limiter. One that does not answer in `LIMITER_TIMEOUT_MS`, or
+ * Asks the caller's limiter, where {@link decideHere} could not decide. One that does not answer in `LIMITER_TIMEOUT_MS`, or
  * cannot be reached, is answered for by `LIMITER_FAILURE`: open admits and says so (`degraded`), closed refuses all but
  * critical commands. A limiter that throws has a bug, and no failure mode makes that an admission.
  */
-export async function checkCaller(asker: Asker, request: LimitRequest): Promise<CheckAnswer> {
+export async function askLimiter(asker: Asker, request: LimitRequest): Promise<CheckAnswer> {
   const { config, caller, nowMs } = asker;
   const { cost, critical, judgeOnly = false, key = null } = request;
   const subjects = subjectsOf(caller, key);
   const held = holdingOf(caller, subjects);
-  const here = critical ? undefined : held?.decide(cost, judgeOnly, nowMs);
-  if (held !== null && here) {
-    if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held));
-    return { kind: "decided", decision: here, degraded: false };
-  }
   const asking = critical ? null : (held?.ask(leaseMsFor(asker), nowMs) ?? null);
   const { final = false } = request;
   const whole = { cost, ...(critical && { critical }), ...(judgeOnly && { judgeOnly }), ...(final && { final }) };

@@ -31,14 +31,13 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Rea
   const declared = Number(request.headers.get("Content-Length") ?? 0);
   if (declared > bytesMax) return refuse(tooLarge(bytesMax));
   // Who has said a length cannot send more than that; a stream is read piece by piece, which takes longer.
-  const whole = declared > 0 ? readWhole(request) : readBounded(request.body, bytesMax);
-  const bytes = await whole.catch(() => "broken" as const);
-  if (bytes === "broken") return refuse(badBody("the body broke off"));
-  return bytes === null ? refuse(tooLarge(bytesMax)) : { ok: true, value: bytes };
-}
-
-async function readWhole(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await request.arrayBuffer());
+  try {
+    const bytes =
+      declared > 0 ? new Uint8Array(await request.arrayBuffer()) : await readBounded(request.body, bytesMax);
+    return bytes === null ? refuse(tooLarge(bytesMax)) : { ok: true, value: bytes };
+  } catch {
+    return refuse(badBody("the body broke off"));
+  }
 }
 
 /** Text of bytes that are said to be UTF-8; null when they are not. */

@@ -41,6 +41,14 @@ export function gated(partition: number, tenant: string, keyed: boolean, nowMs: 
   return refused !== null && keyed && mayLookUp(nowMs) ? null : refused;
 }
 
+/** Whether {@link gated} would refuse, without taking the probe that it lets through now and then. */
+export function closedTo(partition: number, tenant: string, nowMs: number): Gated | null {
+  const own = ownShare(tenant, nowMs);
+  if (own !== null) return own;
+  const verdict = gate(knownOf(partition).gate, nowMs);
+  return verdict.verdict === "refuse" ? { why: "engine", code: verdict.code, health: verdict.health } : null;
+}
+
 function ownShare(tenant: string, nowMs: number): Gated | null {
   const retryAfterSeconds = overShares.secondsFor(tenant, nowMs);
   return retryAfterSeconds === null ? null : { why: "over_share", code: "queue_full", retryAfterSeconds };

@@ -31,6 +31,8 @@ export interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** Answers before the body is checked, which it is given as it was sent; null: goes on. */
+  readonly before?: (c: Context<AppEnv>, body: unknown) => Response | null;
   /** How the body is written; without it, as JSON. */
   readonly bodyAs?: keyof typeof BODIES;
   /** What the document shows as the body, where the check has more steps than one schema. */
@@ -94,13 +96,15 @@ export function endpoint<
 
 async function bodyOf<B extends z.ZodType>(
   c: Context<AppEnv>,
-  { body: schema, bodyAs = "json" }: Pick<Shape<z.ZodObject, z.ZodObject, B>, "body" | "bodyAs">,
+  { body: schema, bodyAs = "json", before }: Pick<Shape<z.ZodObject, z.ZodObject, B>, "body" | "bodyAs" | "before">,
   bytesMax: number,
 ): Promise<z.infer<B> | Response> {
   // Without a schema nothing reads the body, so the handler's type has no body either.
   if (schema === undefined) return undefined as z.infer<B>;
   const read = await BODIES[bodyAs].read(c.req.raw, bytesMax);
   if (!read.ok) return problem(c, read.problem);
+  const answer = before?.(c, read.value) ?? null;
+  if (answer !== null) return answer;
   const body = check(schema, () => read.value);
   return "errors" in body ? problem(c, invalidFields(body.errors, "body")) : body.value;
 }

@@ -64,6 +64,12 @@ export function lookUpKey(asking: Asking, name: KeyName): Promise<Lookup> {
   });
 }
 
+/** As {@link lookUpKey}, of what this isolate knows and need not ask for again; null: ask. */
+export function knownKey({ nowMs, keepMs }: Pick<Asking, "nowMs" | "keepMs">, hash: string): Known | null {
+  const held = knownAnswers.look(`key:${hash}`, nowMs, keepMs);
+  return held?.age === "fresh" ? held.value : null;
+}
+
 /** What a tenant goes by that a token names. Never `none`: one that D1 has no row of is in the default tier. */
 export function lookUpTenant(asking: Asking, tenant: string): Promise<Lookup> {
   return lookUp(asking, `tenant:${tenant}`, async () =>

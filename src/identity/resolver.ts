@@ -6,7 +6,7 @@ import { addressOf, isLoopback } from "./address.ts";
 import { hashSecret } from "./api-key.ts";
 import { type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
 import { type Credential, parseCredential } from "./credentials.ts";
-import { type Asking, type Known, type Lookup, lookUpKey, lookUpTenant } from "./directory.ts";
+import { type Asking, type Known, knownKey, type Lookup, lookUpKey, lookUpTenant } from "./directory.ts";
 import { takesTokens, verifyToken } from "./jwt.ts";
 import { isOfThisMachine } from "./local.ts";
 
@@ -18,6 +18,18 @@ export type Resolution =
   | { readonly kind: "anonymous" }
   | { readonly kind: "refused"; readonly problem: Problem };
 
+/** As {@link resolve}, for a key that was seen just now: without waiting for anything. Null: it has to be looked into. */
+export function resolveKnown(asking: Pick<Asking, "nowMs" | "keepMs">, headers: Headers): Caller | null {
+  const authorization = headers.get("Authorization");
+  const seen = authorization === null ? undefined : seenKeys.get(authorization);
+  const known = seen === undefined ? null : knownKey(asking, seen.hash);
+  if (seen === undefined || known === null || known.suspended) return null;
+  if (seen.tenant !== undefined && seen.tenant !== known.account.tenant) return null;
+  const expiresAtMs = known.key?.expiresAtMs ?? null;
+  if (expiresAtMs !== null && expiresAtMs <= asking.nowMs) return null;
+  return callerOf(known, known.key?.id ?? null, addressOf(headers));
+}
+
 /** Finds out who is asking, from a request's headers. */
 export async function resolve(config: Config, asking: Asking, headers: Headers): Promise<Resolution> {
   const credential = parseCredential(headers, takesTokens(config));
@@ -26,8 +38,11 @@ export async function resolve(config: Config, asking: Asking, headers: Headers):
       return { kind: "anonymous" };
     case "malformed":
       return unauthenticated(credential.detail);
-    case "api-key":
-      return resolveKey(asking, credential, addressOf(headers));
+    case "api-key": {
+      const resolution = await resolveKey(asking, credential, addressOf(headers));
+      if (resolution.kind === "caller") await rememberKey(headers, credential);
+      return resolution;
+    }
     case "jwt":
       return resolveToken(config, asking, credential.token, addressOf(headers));
     case "access-token":
@@ -51,21 +66,22 @@ export async function resolveKey(
   credential: Credential & { kind: "api-key" },
   address: string,
 ): Promise<Resolution> {
-  const { secret } = credential;
-  const hash = knownHashes.get(secret) ?? (await hashSecret(secret));
-  const lookup = await lookUpKey(asking, { hash });
-  if (lookup.kind === "known") rememberHash(secret, hash);
+  const lookup = await lookUpKey(asking, { hash: await hashSecret(credential.secret) });
   return admitKey(asking, lookup, credential.tenant, address);
 }
 
-/** Of keys that exist, so that guesses push out none: hashing one takes as long as deciding. They live in memory only. */
-const knownHashes = new Map<string, string>();
-const HASHES_MAX = 10_000;
+/**
+ * The headers of keys that exist, with what they say: hashing one takes as long as deciding. Guesses are not among them,
+ * and push out none. In memory only.
+ */
+const seenKeys = new Map<string, { readonly hash: string; readonly tenant: string | undefined }>();
+const SEEN_MAX = 10_000;
 
-function rememberHash(secret: string, hash: string): void {
-  if (knownHashes.has(secret)) return;
-  if (knownHashes.size >= HASHES_MAX) knownHashes.clear();
-  knownHashes.set(secret, hash);
+async function rememberKey(headers: Headers, { secret, tenant }: Credential & { kind: "api-key" }): Promise<void> {
+  const authorization = headers.get("Authorization");
+  if (authorization === null || seenKeys.has(authorization)) return;
+  if (seenKeys.size >= SEEN_MAX) seenKeys.clear();
+  seenKeys.set(authorization, { hash: await hashSecret(secret), tenant });
 }
 
 async function resolveAccessToken(config: Config, asking: Asking, token: string, address: string): Promise<Resolution> {
@@ -116,8 +132,12 @@ async function subjectName(subject: string): Promise<string> {
   return subject.length <= SUBJECT_LENGTH_MAX ? `sub:${subject}` : `sub-sha256:${await hashSecret(subject)}`;
 }
 
+function callerOf({ account }: Known, credential: Caller["credential"], address: string): Caller {
+  return { ...account, credential, address };
+}
+
 function admit(known: Known, credential: Caller["credential"], address: string): Resolution {
-  if (!known.suspended) return { kind: "caller", caller: { ...known.account, credential, address } };
+  if (!known.suspended) return { kind: "caller", caller: callerOf(known, credential, address) };
   return { kind: "refused", problem: { code: "forbidden", detail: "The tenant is suspended." } };
 }
 

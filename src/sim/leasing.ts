@@ -42,7 +42,7 @@ export class LeasingIsolate {
   check(cost: number): boolean {
     const nowMs = this.#world.clock();
     const holding = this.#holding();
-    const here = holding.decide(cost, false, nowMs);
+    const here = holding.decide(cost, nowMs);
     if (here === null) return this.#call(holding, holding.ask(this.#leaseMs, nowMs), cost);
     if (holding.isRunningOut(nowMs)) this.#call(holding, holding.ask(this.#leaseMs, nowMs, true), 0);
     return here.outcome === "allowed";

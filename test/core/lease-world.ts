@@ -111,7 +111,7 @@ export class Edge {
   /** Decides here, or begins a call. */
   begin(cost: number, subjects: Subjects = NOBODY): { here: Charged } | { call: Call } {
     const holding = this.holding(subjects);
-    const here = holding.decide(cost, false, this.clockMs);
+    const here = holding.decide(cost, this.clockMs);
     if (here?.outcome === "allowed") this.admittedHere += 1;
     if (here !== null) return { here };
     return { call: { holding, asking: holding.ask(this.#leaseMs, this.clockMs), cost, answer: null } };

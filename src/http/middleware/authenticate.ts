@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Config } from "../../config.ts";
 import type { Problem } from "../../core/problem.ts";
 import { addressCaller } from "../../identity/address.ts";
-import { type Resolution, resolve, resolveLocal } from "../../identity/resolver.ts";
+import { type Resolution, resolve, resolveKnown, resolveLocal } from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
 import { answerStranger, askingOf } from "./stranger.ts";
@@ -18,7 +18,13 @@ interface Options {
  */
 export function authenticate(config: Config, { local }: Options): MiddlewareHandler<AppEnv> {
   const openToAddresses = config.ANONYMOUS === "allow";
+  const keepMs = config.IDENTITY_CACHE_MS;
   return async function authenticate(c, next) {
+    const known = resolveKnown({ nowMs: c.get("nowMs"), keepMs }, c.req.raw.headers);
+    if (known !== null) {
+      c.set("caller", known);
+      return next();
+    }
     const asking = askingOf(c, config);
     const { headers } = c.req.raw;
     let resolution: Resolution = await resolve(config, asking, headers);

@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Config } from "../../config.ts";
 import { LogBudget } from "../../core/log-budget.ts";
@@ -7,24 +7,20 @@ import { tellWhenDue } from "../edge-counts.ts";
 
 /**
  * After each answer: one line in the log about what was decided, and now and then word to the engine of what was counted
- * here. Around all other middleware but the one that names the request. A line holds no body, no header, no query and no
- * path as it was sent: only the pattern of its route.
+ * here. A line holds no body, no header, no query and no path as it was sent: only the pattern of its route.
  */
-export function telemetry(config: Config): MiddlewareHandler<AppEnv> {
-  return async function telemetry(c, next) {
-    await next();
-    const nowMs = Date.now();
-    if (isLogged(config.LOG_REQUESTS, c)) log(c, config.LOG_REQUESTS === "on", nowMs);
-    const told = tellWhenDue(c.env, config, nowMs);
-    if (told !== null) c.executionCtx.waitUntil(told);
-  };
+export function observe(c: Context<AppEnv>, config: Config): void {
+  const nowMs = Date.now();
+  if (isLogged(config.LOG_REQUESTS, c)) log(c, config.LOG_REQUESTS === "on", nowMs);
+  const told = tellWhenDue(c.env, config, nowMs);
+  if (told !== null) c.executionCtx.waitUntil(told);
 }
 
 /** Refused, or faulty: whatever was not simply done. A check's answer is 200 and may say no all the same. */
 function isLogged(which: Config["LOG_REQUESTS"], c: Context<AppEnv>): boolean {
+  if (which !== "refused") return which === "on";
   const decision = c.get("decision");
-  const refused = c.res.status >= 400 || (decision !== undefined && decision !== "allowed");
-  return which === "on" || (which === "refused" && refused);
+  return decision === undefined ? c.res.status >= 400 : decision !== "allowed" || c.res.status >= 400;
 }
 
 /** In each isolate. What everybody is refused for in a flood is said often enough by so many. */

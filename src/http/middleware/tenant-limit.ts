@@ -1,8 +1,17 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
+import type { Decision } from "../../core/limiter.ts";
 import type { Charged } from "../../core/limiter-call.ts";
 import type { Receipt } from "../../core/receipts.ts";
-import { type Asker, checkCaller, type LimitRequest, refundCaller } from "../../durable/limiters.ts";
+import {
+  type Asker,
+  askLimiter,
+  type CheckAnswer,
+  decideHere,
+  type LimitRequest,
+  refundCaller,
+  refusesHere,
+} from "../../durable/limiters.ts";
 import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { noteLimit, noteReturn } from "../decision.ts";
@@ -15,13 +24,30 @@ import { rateProblem, setRateHeaders } from "../rate-headers.ts";
 /** How long to wait before asking a limiter again that did not answer. */
 const LIMITER_RETRY_SECONDS = 1;
 
-/** @returns the decision, or the answer to give because there is none */
-export async function limitTenant(
+/** @returns the decision, or the answer to give because there is none; a promise only where the limiter is asked */
+export function limitTenant(
   c: Context<AppEnv>,
   config: Config,
   request: LimitRequest,
-): Promise<Charged | Response> {
-  const answer = await checkCaller(askerOf(c, config), request);
+): Charged | Response | Promise<Charged | Response> {
+  const asker = askerOf(c, config);
+  const here = decideHere(asker, request);
+  if (here !== null) return take(c, request, here);
+  return askLimiter(asker, request).then((answer) => take(c, request, answer));
+}
+
+/**
+ * What this isolate would say to a cost without asking, for a request that is refused by it or by a later layer: the rate
+ * headers are put on, and nothing is charged. Null: it does not know.
+ */
+export function judgeHere(c: Context<AppEnv>, config: Config, cost: number, judgeOnly: boolean): Decision | null {
+  const decision = refusesHere(askerOf(c, config), cost, judgeOnly);
+  if (decision === null || (decision.outcome === "allowed" && !judgeOnly)) return decision;
+  take(c, { cost, critical: false, judgeOnly }, { kind: "decided", decision, degraded: false });
+  return decision;
+}
+
+function take(c: Context<AppEnv>, request: LimitRequest, answer: CheckAnswer): Charged | Response {
   noteLimit(c, request, answer);
   if (answer.kind === "unavailable") {
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });

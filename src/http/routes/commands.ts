@@ -5,10 +5,18 @@ import type { Problem } from "../../core/problem.ts";
 import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import { hangUpOf } from "../command-door.ts";
+import { refuseEarly } from "../early-refusal.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { COMMANDS } from "../examples/commands.ts";
 import { problem } from "../problem.ts";
-import { documentedBody, newCommandBody, newCommandHeaders, postCommand, WAIT_SECONDS_MAX } from "./new-command.ts";
+import {
+  COMMAND_COST,
+  documentedBody,
+  newCommandBody,
+  newCommandHeaders,
+  postCommand,
+  WAIT_SECONDS_MAX,
+} from "./new-command.ts";
 
 /** `/v1/commands`: a command's way through the three layers, and what became of it. */
 
@@ -66,6 +74,7 @@ export function registerCommands(api: Api, config: Config): void {
       query: waitQuery,
       documentedHeaders: newCommandHeaders,
       body: newCommandBody(config),
+      before: (c, body) => refuseEarly(c, config, COMMAND_COST, body),
       documentedBody: documentedBody(config),
       responses: {
         200: { description: "It ended within `Prefer: wait=N` (or `?wait=N`) seconds", schema: commandView },

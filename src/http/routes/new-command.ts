@@ -16,7 +16,7 @@ export const WAIT_SECONDS_MAX = 60;
 /** A deadline further ahead is no deadline. */
 const DEADLINE_SECONDS_MAX = 30 * 86_400;
 /** Every command costs its tenant one token. */
-const COMMAND_COST = 1;
+export const COMMAND_COST = 1;
 
 /** The body of a new command, for the intents that this deployment takes. */
 export function newCommandBody(config: Config) {

@@ -1,0 +1,52 @@
+import type { Context, MiddlewareHandler } from "hono";
+import type { Config } from "../../config.ts";
+import { completeAnswer, pathOf } from "../answer.ts";
+import type { AppEnv } from "../app-env.ts";
+import { problem } from "../problem.ts";
+import { observe } from "./telemetry.ts";
+
+/**
+ * Around everything: takes the time once, names the request, answers `OPTIONS`, completes the answer and has it counted
+ * and logged. One middleware, because each costs every request as much as a decision does.
+ */
+export function entrance(config: Config): MiddlewareHandler<AppEnv> {
+  return async function entrance(c, next) {
+    const given = c.req.raw.headers.get("X-Request-Id");
+    const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+    c.set("requestId", requestId);
+    c.set("nowMs", Date.now());
+    c.set("noted", { "X-Request-Id": requestId });
+    const answer = answerHere(c);
+    if (answer === null) await next();
+    else c.res = answer;
+    completeAnswer(c);
+    observe(c, config);
+  };
+}
+
+/** What a caller may choose as a request id: short, printable, harmless in a log line. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** `OPTIONS` is answered before anybody is asked who they are: it is never charged and never refused. */
+function answerHere(c: Context<AppEnv>): Response | null {
+  if (c.req.method === "OPTIONS") {
+    return c.body(null, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
+  }
+  const path = pathOf(c);
+  return path.includes("%") && !isDecodable(path) ? problem(c, UNREADABLE_PATH) : null;
+}
+
+const UNREADABLE_PATH = {
+  code: "invalid_request",
+  detail: "The path is not percent-encoded UTF-8.",
+  errors: [{ path: "path", message: "is not percent-encoded UTF-8" }],
+} as const;
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
