@@ -34,7 +34,10 @@ function inWorkerd(name: string, include: string, vars: Record<string, string>):
         optimizer: {
           ssr: {
             enabled: true,
-            include: ["zod", "@hono/zod-openapi", "hono", "jose", "fast-check", "feelin", "bpmn-moddle"],
+            include: [
+              ...["hono", "hono/accepts", "hono/route", "@hono/zod-openapi", "zod"],
+              ...["jose", "fast-check", "feelin", "bpmn-moddle", "parse-prometheus-text-format"],
+            ],
           },
         },
       },
@@ -46,15 +49,15 @@ export default defineConfig({
   test: {
     // Vitest leaves one core free, which on two cores is half of them.
     maxWorkers: 2,
-    // What the product says of a backend that tests make fail.
-    onConsoleLog: (log) => !/^\{"event":"(upstream_waits|upstream_back|command_dead)"/.test(log),
+    // What the product says of a backend that tests make fail, and of requests that they have refused.
+    onConsoleLog: (log) => !/^\{"event":"(upstream_waits|upstream_back|command_dead|request)"/.test(log),
     reporters: ["default", "./test/support/node/closing-line.ts"],
     projects: [
       {
         test: {
           ...shared,
           name: "core",
-          include: ["test/{core,cli,client,sim,web}/**/*.test.ts", "test/tidy.test.ts"],
+          include: ["test/{core,cli,client,sim,web,telemetry,ops}/**/*.test.ts", "test/tidy.test.ts"],
           // Pure code keeps nothing between files: they share a worker each instead of starting one.
           isolate: false,
         },

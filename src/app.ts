@@ -9,6 +9,7 @@ import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
 import { preflight } from "./http/middleware/preflight.ts";
 import { requestContext } from "./http/middleware/request-context.ts";
+import { telemetry } from "./http/middleware/telemetry.ts";
 import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
 import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
@@ -20,6 +21,7 @@ import { registerFlowControl } from "./http/routes/flow-control.ts";
 import { registerHealth } from "./http/routes/health.ts";
 import { registerKeys } from "./http/routes/keys.ts";
 import { registerLimits } from "./http/routes/limits.ts";
+import { registerMetrics } from "./http/routes/metrics.ts";
 import { registerOAuth } from "./http/routes/oauth.ts";
 import { registerPages } from "./http/routes/pages.ts";
 import { registerQueue } from "./http/routes/queue.ts";
@@ -27,6 +29,7 @@ import { registerSession } from "./http/routes/session.ts";
 import { registerTenants } from "./http/routes/tenants.ts";
 import { registerTiers } from "./http/routes/tiers.ts";
 import { registerUsage } from "./http/routes/usage.ts";
+import { SurfaceRouter } from "./http/surface-router.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
@@ -35,10 +38,11 @@ const API_VERSION = "1";
 
 /** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
-  const app = new OpenAPIHono<AppEnv>();
+  const app = new OpenAPIHono<AppEnv>({ router: new SurfaceRouter() });
   app.onError((error, c) => answerError(error, c));
   app.notFound((c) => problem(c, { code: "not_found", detail: `There is no ${c.req.method} ${c.req.path} here.` }));
 
+  app.use(telemetry(config));
   app.use(requestContext());
   app.use(preflight());
   app.use("/v1/*", authenticate(config, { local: false }));
@@ -62,6 +66,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerDeadLetters(api, config);
   registerAudit(api);
   registerUsage(api);
+  registerMetrics(api, config);
   registerSession(api);
   registerPages(api);
   app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
@@ -70,7 +75,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
 
 /** What was thrown is a missing part or a bug. A bug is logged whole and told to nobody. */
 function answerError(error: Error, c: Context<AppEnv>): Response {
-  const { requestId } = c.var;
+  const requestId = c.get("requestId");
   if (error instanceof StoreUnavailable) {
     console.warn(JSON.stringify({ event: "store_unavailable", requestId, error: error.message }));
     const detail = "The database does not answer. Nothing was changed.";

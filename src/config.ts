@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Quota } from "./core/delivery/quota.ts";
 import { ALGORITHMS, changeFlow, type FlowChecked, type FlowSettings } from "./core/flow-control/settings.ts";
 import { type IntentTable, intentTable } from "./core/intents.ts";
+import { LEASE_MS_MAX, LIMITER_MODES } from "./core/lease.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
 import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
 import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
@@ -64,10 +65,13 @@ const variables = z
     FINISHED_KEEP_HOURS: whole(1, 24 * 30, 24),
     FINISHED_KEEP_MAX: whole(1_000, 20_000_000, 1_000_000),
     FINISHED_KEEP_BYTES: whole(1024 * 1024, 4 * 1024 ** 3, 1024 ** 3),
+    LOG_REQUESTS: z.enum(["off", "refused", "on"]).default("refused"),
     USAGE_KEEP_DAYS: whole(1, 400, 14),
     AUDIT_KEEP_DAYS: whole(0, 36_500, 400),
     IDENTITY_CACHE_MS: whole(0, 300_000, 10_000),
     LIMITER_TIMEOUT_MS: whole(1, 60_000, 1_000),
+    LIMITER_MODE: z.enum(LIMITER_MODES).default("leased"),
+    LEASE_MS: whole(1, LEASE_MS_MAX, LEASE_MS_MAX),
     ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),

@@ -54,6 +54,7 @@ describe("who imports whom", () => {
     ["client", ["core/", "client/"]],
     ["web", ["core/", "sim/", "client/", "web/", "preact", "preact/hooks", "uplot", "uplot/dist/uPlot.min.css"]],
     ["store", ["core/", "store/", "zod"]],
+    ["telemetry", ["core/", "telemetry/"]],
     ["identity", ["core/", "identity/", "store/", "config.ts", "@hono/zod-openapi", "zod", "jose"]],
     ["executor", ["core/", "executor/", "wire/", "@hono/zod-openapi", "zod", ...PARSERS]],
     [
@@ -67,8 +68,10 @@ describe("who imports whom", () => {
         "http/",
         "identity/",
         "store/",
+        "telemetry/",
         "config.ts",
         "durable/stubs.ts",
+        "durable/limiters.ts",
         "durable/engines.ts",
         "durable/submission.ts",
         "durable/views.ts",
@@ -81,6 +84,7 @@ describe("who imports whom", () => {
         "wire/",
         "@hono/zod-openapi",
         "hono",
+        "hono/",
       ],
     ],
   ])("%s imports only what it may", (folder, allowed) => {

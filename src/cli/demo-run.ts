@@ -77,6 +77,8 @@ function variables({ bound, concurrency, quota }: DemoPlan, upstream: string): R
     QUEUE_MAX: String(bound),
     ENQUEUE_WAIT_MS: "0",
     RETRY_AFTER: "plain",
+    // Its log would stand in the middle of what the demo shows.
+    LOG_REQUESTS: "off",
     // A limit in flight that learns from slow answers would refuse before the queue is full.
     FLOW_ALGORITHM: "none",
   };

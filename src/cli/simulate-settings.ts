@@ -1,3 +1,4 @@
+import { LIMITER_MODES } from "../core/lease.ts";
 import { RETRY_AFTER_FORMULAS } from "../core/return-times.ts";
 import { BURST } from "../sim/burst.ts";
 import { SABOTAGES } from "../sim/sabotage.ts";
@@ -123,6 +124,7 @@ export const SCENARIOS = {
       places: whole("N", "places", { min: 1, max: 1_000 }, 100),
       isolates: whole("N", "isolates in each place", { min: 1, max: 1_000 }, 20),
       homes: whole("N", "places that a tenant's callers are in", { min: 1, max: 1_000 }, 3),
+      mode: choice("MODE", "how limits are decided", LIMITER_MODES, "leased"),
       sample: decimal("SHARE", "of a minute's requests", { min: 0.000_01, max: 1 }, 0.01),
       seed,
       ...OUTPUT,

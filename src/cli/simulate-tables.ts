@@ -80,7 +80,7 @@ export function edgeTable(report: EdgeReport): string {
     ["rows written per million checks", `${Math.round(report.rowsPerMillion)}`],
     ["questions to D1 per million checks", `${Math.round(report.lookupsPerMillion)}`],
     ["questions to D1", `${Math.round(report.lookupsPerSecond)}/s`],
-    ["admitted beyond the limits", `${report.overAdmitted} tokens`],
+    ["most admitted beyond a limit", `${report.overAdmitted} tokens`],
     ["objects in memory", `${Math.round(report.objectsAwake)}`],
     ["hottest object", `${Math.round(report.hottestPerSecond)} calls/s`],
     ["objects with more than 1000 calls/s", `${report.tooHot}`],

@@ -1,4 +1,5 @@
 import { age, type Meter, owesAtLeast, owesNothing, type Rule } from "./meter.ts";
+import type { Limits } from "./policy.ts";
 
 /**
  * How a meter survives a crash without a row per request: the disk is charged ahead of memory, in chunks of about a
@@ -8,6 +9,19 @@ import { age, type Meter, owesAtLeast, owesNothing, type Rule } from "./meter.ts
 
 /** After this long without a charge the exact debt is written, well before an idle object loses its memory (10 s). */
 export const IDLE_FLUSH_MS = 2_000;
+
+/** Where meters are kept. Each call is a row; an object that starts anew starts from what is written. */
+export interface MeterDisk {
+  readonly written: ReadonlyMap<string, Meter>;
+  /** Whether there is anything on disk, and whether this life may write without preparing it first. */
+  readonly hasRows: boolean;
+  readonly isPrepared: boolean;
+  save(id: string, meter: Meter): void;
+  delete(id: string): void;
+  deleteAll(): void;
+  /** Writes the limits, and what the shell keeps beside them. */
+  saveState(limits: Limits): void;
+}
 
 /** True when an object that started from `written` would owe at least what `memory` owes, now and at any later time. */
 export function covers(written: Meter | undefined, memory: Meter): boolean {

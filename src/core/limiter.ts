@@ -93,17 +93,23 @@ export function decide(
   );
 }
 
-/** Counts a cost that is never refused (a critical command): each limit is used up at most. */
+/**
+ * Counts a cost that is never refused.
+ *
+ * @param how `limit` for a critical command: each limit is used up at most; `whole` for tokens that somebody holds
+ */
 export function count(
   meters: Meters,
   limits: CompiledLimits,
   cost: number,
   nowMs: number,
   subjects: Subjects = NOBODY,
+  how: "limit" | "whole" = "limit",
 ): Decided {
+  const charge = how === "limit" ? "chargeUpToLimit" : "charge";
   const settled = settleAll(meters, limits, nowMs, subjects);
   return allow(
-    settled.map((counted) => ({ ...counted, meter: counted.rule.chargeUpToLimit(counted.meter, cost) })),
+    settled.map((counted) => ({ ...counted, meter: counted.rule[charge](counted.meter, cost) })),
     nowMs,
   );
 }

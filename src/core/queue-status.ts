@@ -1,3 +1,6 @@
+import type { Histogram } from "./histogram.ts";
+import type { UsageCounts } from "./usage-minutes.ts";
+
 /** How an engine stands, as everybody may see it: what the object tells, the route answers, and the client reads. */
 
 /** What `GET /v1/queue` shows: of one engine object, or of all together. */
@@ -44,6 +47,24 @@ export interface OperatorStatus {
   readonly accepting: boolean;
   /** What a caller would be told whose command is refused now; null while there is room. */
   readonly retryAfterSeconds: number | null;
+  /** The least that what limits the commands in flight goes down to; null where it does not move. */
+  readonly limitFloor: number | null;
+  /** Commands that may be written a second now; null where nothing limits them. */
+  readonly writeRatePerSecond: number | null;
+  /** Dead letters that no operator has dealt with. */
+  readonly deadLetters: number;
+  /** Commands that were ever dead, those that were sent again included. */
+  readonly everDead: number;
+  readonly measured: EngineMeasures;
+}
+
+/** Since the object started, unlike the counters of commands. */
+export interface EngineMeasures {
+  readonly processing: Histogram;
+  readonly retryAfter: Histogram;
+  readonly limiterDegraded: number;
+  /** Checks of callers that are addresses. */
+  readonly addresses: UsageCounts;
 }
 
 /** What an operator sees of the upstream. */

@@ -11,6 +11,8 @@ export interface Receipt {
   readonly total: number;
   /** The meters that were charged. */
   readonly ids: readonly string[];
+  /** For a charge that was made out of a lease: how many tokens of it had been spent then, this charge included. */
+  readonly spent?: number;
 }
 
 /** How much of a cost is still owed, of all that is owed, when so much was charged since. All of one unit. */
@@ -47,7 +49,7 @@ export class Receipts {
   giveBack(receipt: Receipt, cost: number): number | null {
     if (receipt.life !== this.#life) return null;
     const returned = this.#given.reduce((sum, given) => sum + (given.total > receipt.total ? given.cost : 0), 0);
-    this.#given.push({ total: receipt.total, cost });
+    if (cost > 0) this.#given.push({ total: receipt.total, cost });
     if (this.#given.length > GIVEN_MAX) this.#given.shift();
     return this.#total - receipt.total - returned;
   }

@@ -63,6 +63,11 @@ export function overflowId(key: string): string {
   return key + SEPARATOR;
 }
 
+/** Whether an id is that of a shared meter. */
+export function isOverflowId(id: string): boolean {
+  return id.endsWith(SEPARATOR);
+}
+
 /** The {@link policyKey} of a meter's id. */
 export function keyOfId(id: string): string {
   const end = id.indexOf(SEPARATOR);

@@ -18,7 +18,7 @@ type Refusing =
 
 interface Waiting {
   readonly submission: Submission;
-  readonly answer: (answer: Submitted) => void;
+  readonly answer: (answer: Submitted | Promise<Submitted>) => void;
   readonly deadline: ReturnType<typeof setTimeout>;
 }
 
@@ -27,13 +27,13 @@ const STORAGE_BYTES_MAX = 8 * 1024 ** 3;
 
 export class Admission {
   readonly #parts: EngineParts;
-  readonly #accepted: (sequence: number, submission: Submission, deferred: boolean) => Submitted;
+  readonly #accepted: (sequence: number, submission: Submission, deferred: boolean) => Promise<Submitted>;
   readonly #room: WaitingRoom<Waiting>;
 
-  /** @param accepted called with each command that is on disk and has its place; gives what its caller is told */
+  /** @param accepted called with each command that has its place, to be written in this event; gives what its caller is told */
   constructor(
     parts: EngineParts,
-    accepted: (sequence: number, submission: Submission, deferred: boolean) => Submitted,
+    accepted: (sequence: number, submission: Submission, deferred: boolean) => Promise<Submitted>,
   ) {
     this.#parts = parts;
     this.#accepted = accepted;
@@ -108,7 +108,7 @@ export class Admission {
     }
   }
 
-  #offer(submission: Submission): Submitted {
+  #offer(submission: Submission): Submitted | Promise<Submitted> {
     const { queue, flow, inFlight, config } = this.#parts;
     const { tenant, intent, bytes, weight } = submission;
     const critical = isCritical(config.intents, intent);
@@ -125,7 +125,7 @@ export class Admission {
   }
 
   /** Saves a command with no work planned. */
-  #defer(submission: Submission, nowMs: number): Submitted {
+  #defer(submission: Submission, nowMs: number): Promise<Submitted> {
     const sequence = this.#write(submission, nowMs);
     this.#parts.deferred.add(sequence);
     this.#parts.expect({ sequence, deadlineAtMs: deadlineOf(submission, nowMs) });
@@ -212,6 +212,12 @@ export class Admission {
   #tooLarge(bytes: number): Submitted {
     const detail = `The command has ${bytes} bytes as it is stored; the queue holds ${this.#parts.queue.bounds.bytes}.`;
     const problem: Problem = { code: "payload_too_large", detail };
+    return { kind: "refused", problem, health: this.health(Date.now()), overShare: false };
+  }
+
+  /** What a caller is told that has gone before its command was looked at: nobody hears it. */
+  gone(): Submitted {
+    const problem: Problem = { code: "queue_full", detail: "You have hung up.", retryAfterSeconds: 1 };
     return { kind: "refused", problem, health: this.health(Date.now()), overShare: false };
   }
 

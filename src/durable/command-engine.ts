@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CommandView } from "../core/command.ts";
+import type { EdgeTold } from "../core/edge-told.ts";
 import type { FlowChange, FlowChecked, FlowSettings } from "../core/flow-control/settings.ts";
 import type { EngineReport } from "../core/queue-status.ts";
 import { Admission } from "./admission.ts";
@@ -10,6 +11,7 @@ import { EngineParts } from "./engine-parts.ts";
 import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
 import { reportOf } from "./engine-status.ts";
 import { Expiry } from "./expiry.ts";
+import { Intake } from "./intake.ts";
 import { KeyedDoor } from "./keyed-door.ts";
 import { type Polled, Polling, type PollRequest } from "./polling.ts";
 import type { Submission, Submitted } from "./submission.ts";
@@ -34,6 +36,7 @@ export class CommandEngine extends DurableObject<Env> {
   readonly #parts: EngineParts;
   readonly #admission: Admission;
   readonly #door: KeyedDoor;
+  readonly #intake: Intake;
   readonly #works: Works;
   readonly #expiry: Expiry;
   readonly #alarms: Alarms;
@@ -45,7 +48,7 @@ export class CommandEngine extends DurableObject<Env> {
     super(ctx, env);
     this.#parts = new EngineParts(ctx, env, Date.now());
     this.#admission = new Admission(this.#parts, (sequence, submission, deferred) =>
-      this.#accepted(sequence, submission, deferred),
+      this.#intake.accepted(sequence, submission, deferred),
     );
     this.#views = new Views(this.#parts);
     this.#reads = new EngineReads(this.#parts);
@@ -55,22 +58,31 @@ export class CommandEngine extends DurableObject<Env> {
     const expire = (nowMs: number) => this.#expiry.run(nowMs);
     this.#works = worksOf(this.#parts, { expire, madeRoom: () => this.#madeRoom() });
     this.#alarms = new Alarms(this.#parts);
+    this.#intake = new Intake(this.#parts, this.#admission, this.#door, this.#views, {
+      work: () => this.#works.start(),
+      plan: () => this.#planToGoOn(),
+      planSweep: () => this.#alarms.planSweep(),
+      expire: () => this.#expiry.run(Date.now()),
+    });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarms.load();
       this.#goOn();
     });
   }
 
-  /** Takes a command, lets it wait for room, saves it for later, or refuses it. What it takes is on disk first. */
+  /**
+   * Takes a command, lets it wait for room, saves it for later, or refuses it. What it takes is on disk first; what comes
+   * while others are being written is written together.
+   */
   async submit(submission: Submission): Promise<Submitted> {
-    this.#expiry.run(Date.now());
-    return await this.#door.submit(submission);
+    return await this.#intake.submit(submission);
   }
 
   /** The caller of whatever waits under this token has gone: nothing is left of it. */
   abandon(token: string): void {
     // A poll first: it must not take the end of its wait for the end of its command.
     this.#polling.leave(token);
+    this.#intake.leave(token);
     this.#admission.leave(token);
     this.#parts.waits.leave(token);
     this.#reads.leave(token);
@@ -126,9 +138,9 @@ export class CommandEngine extends DurableObject<Env> {
     return cancelled ? "cancelled" : "not_queued";
   }
 
-  /** @param edgeRefusals what an isolate refused without asking, since it last said so; by code */
-  status(edgeRefusals: Readonly<Record<string, number>>): EngineReport {
-    this.#parts.refusals.add(edgeRefusals);
+  /** @param told what an isolate did without asking, since it last said so */
+  status(told: EdgeTold): EngineReport {
+    this.#parts.hear(told);
     const nowMs = Date.now();
     this.#expiry.run(nowMs);
     return reportOf(this.#parts, this.#admission.health(nowMs), nowMs);
@@ -225,24 +237,5 @@ export class CommandEngine extends DurableObject<Env> {
     const wakeInMs = this.#works.wakeInMs(nowMs);
     if (wakeInMs !== null) this.#alarms.plan(wakeInMs);
     if (deadlineMs !== null) this.#alarms.plan(Math.max(0, deadlineMs - nowMs));
-  }
-
-  /** A command is on disk and has its place: work on it, see to it that work goes on after a restart, tell its state. */
-  #accepted(sequence: number, submission: Submission, deferred: boolean): Submitted {
-    this.#works.start();
-    const row = this.#views.written(sequence);
-    this.#planToGoOn();
-    if (row.finishedAtMs !== null) this.#alarms.planSweep();
-    const command = this.#views.of(row);
-    this.#door.accepted(submission, command, deferred);
-    const nowMs = Date.now();
-    return {
-      kind: "accepted",
-      command,
-      deferred,
-      health: this.#admission.health(nowMs),
-      lastToldSeconds: this.#parts.estimates.lastToldSeconds(row.tenant, nowMs),
-      latenciesMs: this.#parts.latencies.take(row.tenant),
-    };
   }
 }

@@ -13,6 +13,7 @@ import {
   type WaitingRow,
 } from "./command-row.ts";
 import type { Tally } from "./engine-state.ts";
+import { FreshCommands } from "./fresh-commands.ts";
 
 /**
  * Commands on disk. One row a command: written when it is accepted, written again when it ends; the body is dropped
@@ -22,77 +23,62 @@ import type { Tally } from "./engine-state.ts";
  * `engine-state.ts`): every command below it has ended, except the few in `stragglers`.
  */
 
-export const COMMAND_SCHEMA: readonly string[] = [
-  // The texts come last: what is read of a row most often must not have to walk over them.
-  `CREATE TABLE commands (
-     sequence INTEGER PRIMARY KEY,
-     tenant TEXT NOT NULL,
-     intent TEXT NOT NULL,
-     bytes INTEGER NOT NULL,
-     weight INTEGER NOT NULL,
-     kept_bytes INTEGER NOT NULL DEFAULT 0,
-     state TEXT NOT NULL,
-     attempts INTEGER NOT NULL DEFAULT 0,
-     accepted_at INTEGER NOT NULL,
-     started_at INTEGER,
-     finished_at INTEGER,
-     error TEXT,
-     result TEXT,
-     payload TEXT
-   );
-   CREATE TABLE stragglers (sequence INTEGER PRIMARY KEY);
-   CREATE TABLE dead_letters (sequence INTEGER PRIMARY KEY);
-   CREATE TABLE engine_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`,
-  `ALTER TABLE commands ADD COLUMN deadline_at INTEGER;
-   ALTER TABLE commands ADD COLUMN not_before INTEGER;
-   ALTER TABLE commands ADD COLUMN headers TEXT;
-   CREATE TABLE deferred (sequence INTEGER PRIMARY KEY);
-   CREATE TABLE idempotency_keys (
-     tenant TEXT NOT NULL,
-     key TEXT NOT NULL,
-     fingerprint TEXT NOT NULL,
-     used_at INTEGER NOT NULL,
-     answer TEXT NOT NULL,
-     PRIMARY KEY (tenant, key)
-   ) WITHOUT ROWID;`,
-];
-
 export class CommandStore {
   readonly #sql: SqlStorage;
+  readonly #fresh = new FreshCommands();
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
+  /** Takes a command in: {@link flush} must follow in the same event. */
   insert(command: NewCommand): void {
+    this.#fresh.add(command);
+  }
+
+  /** Writes what was taken in and has not ended since. */
+  flush(): void {
+    for (const command of this.#fresh.takeAll()) this.#write(command);
+  }
+
+  /** The transaction was undone in which a command ended. */
+  undone(sequence: number): void {
+    this.#fresh.undone(sequence);
+  }
+
+  #write(command: NewCommand): void {
+    const { sequence, tenant, intent, bytes, weight, payload, acceptedAtMs, deadlineAtMs } = command;
     this.#sql.exec(
       `INSERT INTO commands (sequence, tenant, intent, bytes, weight, payload, state, accepted_at, deadline_at, headers)
        VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)`,
-      command.sequence,
-      command.tenant,
-      command.intent,
-      command.bytes,
-      command.weight,
-      command.payload,
-      command.acceptedAtMs,
-      command.deadlineAtMs,
-      Object.keys(command.headers).length === 0 ? null : JSON.stringify(command.headers),
+      ...[sequence, tenant, intent, bytes, weight, payload, acceptedAtMs, deadlineAtMs, headersText(command)],
     );
   }
 
+  /** What is written of a command before its row changes. */
+  #onDisk(sequence: number): void {
+    const command = this.#fresh.take(sequence);
+    if (command !== undefined) this.#write(command);
+  }
+
   get(sequence: number): CommandRow | null {
+    const fresh = this.#fresh.row(sequence);
+    if (fresh !== null) return fresh;
     const [row] = this.#sql.exec<RawRow>(`SELECT ${COLUMNS} FROM commands WHERE sequence = ?`, sequence).toArray();
     return row === undefined ? null : checkedRow(row);
   }
 
   /** The body of a command that has not ended. */
   payload(sequence: number): JsonObject {
+    const fresh = this.#fresh.waiting(sequence);
+    if (fresh !== undefined) return JSON.parse(fresh.payload);
     const row = this.#sql.exec<{ payload: string }>("SELECT payload FROM commands WHERE sequence = ?", sequence).one();
     return JSON.parse(row.payload);
   }
 
   /** The headers that go with a command that has not ended. */
   headers(sequence: number): Record<string, string> {
+    this.#onDisk(sequence);
     const row = this.#sql
       .exec<{ headers: string | null }>("SELECT headers FROM commands WHERE sequence = ?", sequence)
       .one();
@@ -101,6 +87,7 @@ export class CommandStore {
 
   /** An attempt is about to be made. */
   begin(sequence: number, nowMs: number): void {
+    this.#onDisk(sequence);
     this.#sql.exec(
       "UPDATE commands SET state = 'running', started_at = coalesce(started_at, ?) WHERE sequence = ?",
       nowMs,
@@ -128,24 +115,32 @@ export class CommandStore {
     const result = end.result === undefined ? null : JSON.stringify(end.result);
     const error = end.error === undefined ? null : JSON.stringify(end.error);
     const keptBytes = (result?.length ?? 0) + (error?.length ?? 0);
-    this.#sql.exec(
-      `UPDATE commands SET state = ?1, result = ?2, error = ?3, kept_bytes = ?4, attempts = ?5, started_at = ?6,
-         finished_at = ?7, payload = CASE WHEN ?1 = 'dead' THEN payload END
-       WHERE sequence = ?8`,
-      end.state,
-      result,
-      error,
-      keptBytes,
-      times.attempts,
-      times.startedAtMs,
-      times.finishedAtMs,
-      sequence,
-    );
+    const ended = [end.state, result, error, keptBytes, times.attempts, times.startedAtMs, times.finishedAtMs];
+    const fresh = this.#fresh.waiting(sequence);
+    if (fresh === undefined) {
+      this.#sql.exec(
+        `UPDATE commands SET state = ?1, result = ?2, error = ?3, kept_bytes = ?4, attempts = ?5, started_at = ?6,
+           finished_at = ?7, payload = CASE WHEN ?1 = 'dead' THEN payload END
+         WHERE sequence = ?8`,
+        ...[...ended, sequence],
+      );
+    } else {
+      const { tenant, intent, bytes, weight, acceptedAtMs, deadlineAtMs } = fresh;
+      const payload = end.state === "dead" ? fresh.payload : null;
+      this.#sql.exec(
+        `INSERT INTO commands (state, result, error, kept_bytes, attempts, started_at, finished_at,
+           sequence, tenant, intent, bytes, weight, payload, accepted_at, deadline_at, headers)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[...ended, sequence, tenant, intent, bytes, weight, payload, acceptedAtMs, deadlineAtMs, headersText(fresh)],
+      );
+      this.#fresh.ended(fresh, end, times, keptBytes);
+    }
     if (end.state === "dead") this.#sql.exec("INSERT OR IGNORE INTO dead_letters (sequence) VALUES (?)", sequence);
     return keptBytes;
   }
 
   setAttempts(sequence: number, attempts: number): void {
+    this.#onDisk(sequence);
     this.#sql.exec("UPDATE commands SET attempts = ? WHERE sequence = ?", attempts, sequence);
   }
 
@@ -225,6 +220,10 @@ export class CommandStore {
       next: more && last !== undefined ? last.sequence : null,
     };
   }
+}
+
+function headersText({ headers }: NewCommand): string | null {
+  return Object.keys(headers).length === 0 ? null : JSON.stringify(headers);
 }
 
 interface Cleared {

@@ -4,8 +4,21 @@ import { COLUMNS, type CommandRow, checkedRow, type RawRow } from "./command-row
 export class DeadLetters {
   readonly #sql: SqlStorage;
 
+  /** How many there are; null until somebody asks, for that is when they are counted. */
+  #size: number | null = null;
+
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+  }
+
+  get size(): number {
+    this.#size ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM dead_letters").one().n;
+    return this.#size;
+  }
+
+  /** A command has died: it was put on the list with its end. */
+  added(): void {
+    if (this.#size !== null) this.#size += 1;
   }
 
   /** Dead letters, oldest first. */
@@ -27,18 +40,23 @@ export class DeadLetters {
 
   /** An operator has seen it: it leaves the list, and its body goes. */
   drop(sequence: number): void {
-    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
+    this.#remove(sequence);
     this.#sql.exec("UPDATE commands SET payload = NULL WHERE sequence = ?", sequence);
   }
 
   /** A dead command waits again, under its own id, with its attempts counted from 0, and however late it is. */
   revive(sequence: number): void {
-    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
+    this.#remove(sequence);
     this.#sql.exec(
       `UPDATE commands SET state = 'queued', attempts = 0, error = NULL, started_at = NULL, finished_at = NULL,
          not_before = NULL, deadline_at = NULL, kept_bytes = 0
        WHERE sequence = ?`,
       sequence,
     );
+  }
+
+  #remove(sequence: number): void {
+    this.#sql.exec("DELETE FROM dead_letters WHERE sequence = ?", sequence);
+    if (this.#size !== null) this.#size -= 1;
   }
 }

@@ -3,6 +3,7 @@ import type { Backoff } from "../core/backoff.ts";
 import { Deadlines } from "../core/deadlines.ts";
 import { type LineState, type LineVerdict, UpstreamLine } from "../core/delivery/line.ts";
 import { Retries } from "../core/delivery/retries.ts";
+import type { EdgeTold } from "../core/edge-told.ts";
 import { Estimates } from "../core/estimates.ts";
 import { FlowControl } from "../core/flow-control/flow-control.ts";
 import {
@@ -20,10 +21,12 @@ import { ReturnTimes } from "../core/return-times.ts";
 import { EmbeddedExecutor } from "../executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../executor/embedded/schema.ts";
 import type { WaitingRow } from "./command-row.ts";
-import { COMMAND_SCHEMA, CommandStore } from "./command-store.ts";
+import { COMMAND_SCHEMA } from "./command-schema.ts";
+import { CommandStore } from "./command-store.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import { Deferred } from "./deferred.ts";
 import { EndWaits } from "./end-waits.ts";
+import { EngineMetrics } from "./engine-metrics.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
 import { InFlight } from "./in-flight.ts";
 import { Latencies } from "./latencies.ts";
@@ -61,6 +64,7 @@ export class EngineParts {
   readonly inFlight = new InFlight();
   readonly latencies = new Latencies();
   readonly refusals = new RefusalCounts();
+  readonly metrics = new EngineMetrics();
   readonly state: EngineState;
   #settings: EngineSettings;
   #flowSettings: FlowSettings;
@@ -123,6 +127,12 @@ export class EngineParts {
     this.queue.setBounds(this.#bounds());
     this.flow.change(flowConfigOf(checked.settings), nowMs, Math.random());
     return checked;
+  }
+
+  /** What an isolate did without asking counts here too. */
+  hear(told: EdgeTold): void {
+    this.refusals.add(told.refused ?? {});
+    this.metrics.hear(told);
   }
 
   /** Commands that wait, in both lanes. */

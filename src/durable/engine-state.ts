@@ -76,6 +76,15 @@ export class EngineState {
     this.#write("upstream", upstream);
   }
 
+  /** How many dead commands were ever sent again. */
+  revived(): number {
+    return this.#read<number>("revived") ?? 0;
+  }
+
+  saveRevived(revived: number): void {
+    this.#write("revived", revived);
+  }
+
   /**
    * Keys in order, for one partition. Reserved on disk in blocks, so that a key costs no row and none is given out
    * twice: after a crash the rest of a block is skipped.

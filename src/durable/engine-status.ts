@@ -34,8 +34,26 @@ function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
 
 /** The same with what only operators see. @param health what the engine says of itself at this moment */
 export function reportOf(parts: EngineParts, health: EngineHealth, nowMs: number): EngineReport {
-  const operator = { accepting: parts.settings.accepting, retryAfterSeconds: toldNow(health, nowMs) };
-  return { ...statusOf(parts, nowMs), operator };
+  return { ...statusOf(parts, nowMs), operator: operatorStatusOf(parts, health, nowMs) };
+}
+
+function operatorStatusOf(parts: EngineParts, health: EngineHealth, nowMs: number): OperatorStatus {
+  const { settings, flow, flowSettings, dead, ledger, metrics } = parts;
+  const { minLimit } = flowSettings.parameters;
+  return {
+    accepting: settings.accepting,
+    retryAfterSeconds: toldNow(health, nowMs),
+    limitFloor: typeof minLimit === "number" ? minLimit : null,
+    writeRatePerSecond: flow.writesPerSecond(nowMs),
+    deadLetters: dead.size,
+    everDead: ledger.ends.dead + ledger.revived,
+    measured: {
+      processing: metrics.processing.value,
+      retryAfter: metrics.retryAfter.value,
+      limiterDegraded: metrics.degraded,
+      addresses: metrics.addresses,
+    },
+  };
 }
 
 /** What somebody of whom nobody was told a time yet would be told; whoever really asks may come after others. */
@@ -52,15 +70,18 @@ function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }
 
-/** As {@link addStatus}, with what operators see: it takes commands when all parts do, and the longest time is told. */
-export function addReports(parts: readonly EngineReport[]): EngineReport {
-  const operators = parts.map(({ operator }) => operator);
-  const told = operators.flatMap(({ retryAfterSeconds }) => retryAfterSeconds ?? []);
-  const operator: OperatorStatus = {
-    accepting: operators.every(({ accepting }) => accepting),
+/** What everybody sees, and of the rest what is true of all parts together: the longest time that a caller is told. */
+export function addReports(parts: readonly EngineReport[]): QueueOverview {
+  const told = parts.flatMap(({ operator }) => operator.retryAfterSeconds ?? []);
+  return {
+    status: addStatus(parts.map(({ operator: _ofOne, ...status }) => status)),
+    accepting: parts.every(({ operator }) => operator.accepting),
     retryAfterSeconds: told.length === 0 ? null : Math.max(...told),
   };
-  return { ...addStatus(parts.map(({ operator: _ofOperators, ...status }) => status)), operator };
+}
+
+export interface QueueOverview extends Pick<OperatorStatus, "accepting" | "retryAfterSeconds"> {
+  readonly status: QueueStatus;
 }
 
 /** What several engine objects are together. Peaks need not have been at the same time, so theirs is an upper bound. */

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { CommandView } from "../core/command.ts";
+import type { EdgeTold } from "../core/edge-told.ts";
 import type { FlowChange, FlowChecked } from "../core/flow-control/settings.ts";
 import type { JsonObject } from "../core/json.ts";
 import { parseKey } from "../core/keys.ts";
@@ -8,7 +9,7 @@ import type { Problem } from "../core/problem.ts";
 import type { EngineReport } from "../core/queue-status.ts";
 import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
 import type { Found, InstanceView, SearchKind, SearchQuery } from "./engine-reads.ts";
-import { addReports } from "./engine-status.ts";
+import { addReports, type QueueOverview } from "./engine-status.ts";
 import type { Polled, PollRequest } from "./polling.ts";
 import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
@@ -173,14 +174,19 @@ export function allEngines(env: Env, config: Config): Calls<CommandEngine>[] {
   return Array.from({ length: config.ENGINE_PARTITIONS }, (_, partition) => engineOf(env, partition));
 }
 
-/** @param edgeRefusals what this isolate refused without asking; told to one partition, so that it is counted once */
-export async function engineStatus(
-  env: Env,
-  config: Config,
-  edgeRefusals: Readonly<Record<string, number>>,
-): Promise<EngineReport> {
-  const parts = allEngines(env, config).map((engine, n) => engine.status(n === 0 ? edgeRefusals : {}));
-  return addReports(await Promise.all(parts));
+/** @param told what this isolate did without asking; told to one partition, so that it is counted once */
+export async function engineStatus(env: Env, config: Config, told: EdgeTold): Promise<QueueOverview> {
+  return addReports(await Promise.all(engineReports(env, config, told)));
+}
+
+/** How each partition stands, each by itself. @param told as for {@link engineStatus} */
+export function engineReports(env: Env, config: Config, told: EdgeTold): Promise<EngineReport>[] {
+  return allEngines(env, config).map((engine, n) => engine.status(n === 0 ? told : {}));
+}
+
+/** Tells the engine what an isolate did without asking. @throws ObjectUnreachable */
+export async function tellEngine(env: Env, config: Config, told: EdgeTold): Promise<void> {
+  await allEngines(env, config)[0]?.status(told);
 }
 
 /** Dead letters of all partitions: oldest first within each, partition by partition. */

@@ -54,7 +54,15 @@ export class KeyedDoor {
       submission.waitMs > 0 && command.finishedAt !== undefined
         ? { told: "ended", command }
         : { told, commandId, state, queuedAhead, estimatedWaitSeconds };
-    this.#parts.usedKeys.use(tenant, use, answer, Date.parse(command.acceptedAt));
+    const { usedKeys } = this.#parts;
+    usedKeys.use(tenant, use, answer, Date.parse(command.acceptedAt));
+    // At once: a repeat may be in the same commit.
+    if (isAnswered(submission, command)) usedKeys.release(tenant, use.key);
+  }
+
+  /** Whether the first request of this submission's key is on its way. */
+  isClaimed({ tenant, idempotency }: Submission): boolean {
+    return idempotency !== null && this.#parts.usedKeys.isClaimed(tenant, idempotency.key);
   }
 
   /** The first request of a key has been held open, and is answered now. */

@@ -38,6 +38,7 @@ export class Ledger {
   #mark: Mark;
   #total: Tally;
   #accepted: number;
+  #revived: number;
   /** The first sequence that no command has had. */
   #nextSequence: number;
   #earlyCursor = 0;
@@ -51,6 +52,7 @@ export class Ledger {
     this.#mark = state.mark();
     this.#total = addTallies(this.#mark.below, store.tally(this.#mark.sequence, Number.MAX_SAFE_INTEGER));
     this.#accepted = totalEnds(this.#total.ends);
+    this.#revived = state.revived();
     this.#nextSequence = store.highestSequence() + 1;
   }
 
@@ -60,6 +62,11 @@ export class Ledger {
 
   get ends(): EndCounts {
     return this.#total.ends;
+  }
+
+  /** How often a dead command was sent again: it is no longer counted among the dead, and counters must not go back. */
+  get revived(): number {
+    return this.#revived;
   }
 
   /** Ended commands that are still on disk. */
@@ -87,6 +94,7 @@ export class Ledger {
   end(sequence: number, end: CommandEnd, times: EndTimes): void {
     const bytes = this.#store.end(sequence, end, times);
     this.#count(sequence, end.state, { by: 1, bytes });
+    if (end.state === "dead") this.#dead.added();
     if (sequence < this.#mark.sequence) this.#store.removeStraggler(sequence);
   }
 
@@ -98,6 +106,8 @@ export class Ledger {
   /** A dead command waits again. */
   revive(row: CommandRow): void {
     this.#dead.revive(row.sequence);
+    this.#state.saveRevived(this.#revived + 1);
+    this.#revived += 1;
     this.#count(row.sequence, "dead", { by: -1, bytes: -row.keptBytes });
     if (row.sequence < this.#mark.sequence) this.#store.addStraggler(row.sequence);
   }

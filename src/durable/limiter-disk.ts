@@ -1,3 +1,4 @@
+import type { MeterDisk } from "../core/charge-ahead.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Limits } from "../core/policy.ts";
 import {
@@ -15,14 +16,17 @@ import {
  * A limiter's rows, and what an object that starts now would read of them. The tables are made, and rows of an older
  * shape are rewritten, with this life's first write and not before.
  */
-export class LimiterDisk {
+export class LimiterDisk implements MeterDisk {
   readonly #sql: SqlStorage;
   readonly #written: Map<string, Meter>;
   /** What was left in an older shape, until this life's first write makes it into the present one. */
   #old: StoredLimiter | null;
   #prepared: boolean;
+  readonly #usage: () => Usage;
 
-  constructor(sql: SqlStorage, stored: StoredLimiter | null) {
+  /** @param usage what has been counted until now: it is written with the limits */
+  constructor(sql: SqlStorage, stored: StoredLimiter | null, usage: () => Usage) {
+    this.#usage = usage;
     this.#sql = sql;
     this.#written = new Map(stored?.meters);
     this.#old = stored?.shape === SHAPE ? null : stored;
@@ -63,9 +67,9 @@ export class LimiterDisk {
     this.#written.clear();
   }
 
-  saveState(limits: Limits, usage: Usage): void {
+  saveState(limits: Limits): void {
     this.#prepare();
-    saveState(this.#sql, limits, usage);
+    saveState(this.#sql, limits, this.#usage());
   }
 
   #prepare(): void {

@@ -39,6 +39,7 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
   } catch (error) {
     console.error(JSON.stringify({ event: "command_threw", sequence: entry.sequence, error: String(error) }));
     parts.keys.confirm();
+    parts.store.undone(entry.sequence);
     return afterBug(parts, entry, times);
   }
 }

@@ -55,15 +55,23 @@ export class UsageFlush {
     return this.#minutes.pending;
   }
 
+  /** The tier that its caller knows the tenant in; null or undefined while D1 has told nothing. */
+  heard(tier: string | null | undefined): void {
+    if (tier) this.#tier = tier;
+  }
+
+  /** Whether it need not be told again. */
+  get knowsTier(): boolean {
+    return this.#tenant === null || this.#tier !== UNKNOWN_TIER;
+  }
+
   /**
    * Counts checks that were decided, here or by who was lent tokens.
    *
    * @param admitted how many were admitted; negative: so many were given back, because a later layer refused them
    * @param refused how many were refused
-   * @param tier the tier's name as the caller knows it; null or undefined while D1 has told nothing
    */
-  count(admitted: number, refused: number, nowMs: number, tier?: string | null): void {
-    if (tier) this.#tier = tier;
+  count(admitted: number, refused: number, nowMs: number): void {
     if (this.#tenant === null || (admitted === 0 && refused === 0)) return;
     const counts = { admitted: Math.max(0, admitted), refused, returned: Math.max(0, -admitted) };
     this.#minutes.add(minuteOf(nowMs), this.#tier, counts);
@@ -102,13 +110,22 @@ export class UsageFlush {
     try {
       await inTime(this.#save(this.#tenant, parcel));
       this.#minutes.arrived();
-      if (Math.random() < 1 / CLEAR_EVERY) await inTime(clearOld(this.#db, nowMs, this.#keep));
-      return true;
     } catch (error) {
       console.warn(JSON.stringify({ event: "usage_flush_failed", tenant: this.#tenant, error: String(error) }));
       return false;
     } finally {
       this.#writing = false;
+    }
+    if (Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
+    return true;
+  }
+
+  async #clear(nowMs: number): Promise<void> {
+    try {
+      await inTime(clearOld(this.#db, nowMs, this.#keep));
+    } catch (error) {
+      // Somebody else's flush clears it then.
+      console.warn(JSON.stringify({ event: "clear_old_failed", error: String(error) }));
     }
   }
 

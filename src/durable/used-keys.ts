@@ -33,6 +33,10 @@ export class UsedKeys {
     this.#claims.set(nameOf(tenant, key), { fingerprint, untilMs });
   }
 
+  isClaimed(tenant: string, key: string): boolean {
+    return this.#claims.has(nameOf(tenant, key));
+  }
+
   release(tenant: string, key: string): void {
     this.#claims.delete(nameOf(tenant, key));
   }

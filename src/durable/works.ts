@@ -24,9 +24,10 @@ export const CONTINUE_MS = 5_000;
 
 /** A command has ended, on disk and in the books: everyone who goes by that hears of it. */
 export function tellEnded(parts: EngineParts, entry: QueueEntry, how: Finish, nowMs: number): void {
-  const { waits, flow, inFlight, config, latencies, deadlines } = parts;
+  const { waits, flow, inFlight, config, latencies, deadlines, metrics } = parts;
   const then = inFlight.end(entry.sequence);
   const tookMs = nowMs - entry.acceptedAtMs;
+  metrics.processing.observe(Math.max(0, tookMs) / 1000);
   if (then !== null) flow.finished(how, tookMs, then, nowMs, Math.random());
   if (then !== null && config.ADAPTIVE_TENANT_RATE === "on") latencies.add(entry.tenant, tookMs);
   deadlines.remove(entry.sequence);

@@ -2,6 +2,7 @@ import { type Bucket, charge, fullBucket, settle, weigh } from "../core/bucket.t
 import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import { GROUP_MAX } from "./group-commit.ts";
 import { fireTimers, runCommand, TURN_STEPS_MAX } from "./runner.ts";
 import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
 
@@ -11,8 +12,11 @@ import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } f
  * off behind each batch, or by a timer of the object's own when there is none.
  */
 
-/** Commands per turn: other requests get their turn in between, and a turn's writes are one commit. */
-const BATCH_MAX = 64;
+/**
+ * Commands per turn: other requests get their turn in between, and a turn's writes are one commit. At least as many as
+ * come in one commit, so that an idle engine runs them in it.
+ */
+const BATCH_MAX = GROUP_MAX;
 
 export class Writer implements Works {
   readonly #parts: EngineParts;

@@ -16,7 +16,7 @@ type Touched = { readonly tenant: string } | { readonly keyId: string } | "all l
 
 /** Who makes this write, and when. */
 export function actOf(c: Context<AppEnv>): Act {
-  return { actor: c.var.actor, nowMs: c.var.nowMs };
+  return { actor: c.get("actor"), nowMs: c.get("nowMs") };
 }
 
 /**
@@ -42,7 +42,7 @@ export async function push(c: Context<AppEnv>, config: Config, tell: () => Promi
     await tell();
     return null;
   } catch (error) {
-    console.error(JSON.stringify({ event: "push_failed", requestId: c.var.requestId, error: String(error) }));
+    console.error(JSON.stringify({ event: "push_failed", requestId: c.get("requestId"), error: String(error) }));
     const seconds = Math.ceil(config.IDENTITY_CACHE_MS / 1000);
     const detail =
       `The change is saved, and takes effect within ${seconds} s of a tenant's next request, but not every ` +

@@ -7,7 +7,7 @@ import { type Intent, isCritical } from "../core/intents.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { FieldFault, Problem } from "../core/problem.ts";
 import { type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
-import { observeLatencies } from "../durable/stubs.ts";
+import { observeLatencies } from "../durable/limiters.ts";
 import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
 import { payloadSchemas } from "../executor/embedded/payloads.ts";
 import { faultsForPath } from "../executor/upstream/routes.ts";
@@ -99,8 +99,8 @@ export async function passLayers<N extends Nothing = never>(
   reach: (partition: number, submission: Submission, hangUp: HangUp) => Promise<Told | N>,
 ): Promise<Told | N | { readonly kind: "answered"; readonly response: Response }> {
   const { cost } = command;
-  const tenant = callerKey(c.var.caller);
-  const asker = { tenant, weight: c.var.caller.weight };
+  const tenant = callerKey(c.get("caller"));
+  const asker = { tenant, weight: c.get("caller").weight };
   const partition = partitionFor(config, tenant, command.payload);
   const atEdge = skipGate ? null : gated(partition, tenant, key !== null, Date.now());
   const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
@@ -121,7 +121,7 @@ export async function passLayers<N extends Nothing = never>(
     hearTold(partition, asker, told.lastToldSeconds, Date.now());
   }
   if (told.kind === "accepted" && told.latenciesMs.length > 0) {
-    c.executionCtx.waitUntil(observeLatencies(c.env, c.var.caller, told.latenciesMs));
+    c.executionCtx.waitUntil(observeLatencies(c.env, c.get("caller"), told.latenciesMs));
   }
   return told;
 }
@@ -144,8 +144,8 @@ function submissionOf(
     return value === undefined ? [] : [[name, value] as const];
   });
   return {
-    tenant: callerKey(c.var.caller),
-    weight: c.var.caller.weight,
+    tenant: callerKey(c.get("caller")),
+    weight: c.get("caller").weight,
     intent,
     payload: text,
     bytes: new TextEncoder().encode(text).byteLength,
@@ -166,12 +166,12 @@ export async function endOf(
 ): Promise<CommandView | null> {
   if ("finishedAt" in command && command.finishedAt !== undefined) return command;
   try {
-    const tenant = callerKey(c.var.caller);
+    const tenant = callerKey(c.get("caller"));
     const view = await readCommand(c.env, config, tenant, command.commandId, waitMs, hangUpOf(c), key);
     return view?.finishedAt === undefined ? null : view;
   } catch (error) {
     // It is accepted whatever becomes of the wait, so a wait that fails is none.
-    console.warn(JSON.stringify({ event: "wait_failed", requestId: c.var.requestId, error: String(error) }));
+    console.warn(JSON.stringify({ event: "wait_failed", requestId: c.get("requestId"), error: String(error) }));
     return null;
   }
 }

@@ -3,6 +3,7 @@ import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts
 import type { Asker } from "../core/fair-share.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
 import { ReturnTimes } from "../core/return-times.ts";
+import { countRefusal } from "./edge-counts.ts";
 
 /**
  * What this isolate knows and has done by itself. Plain data in module scope: no promise, stub or response may ever be
@@ -19,7 +20,6 @@ interface Known {
 
 /** There are at most as many as the deployment has partitions. */
 const partitions = new Map<number, Known>();
-let refusals: Record<string, number> = {};
 const overShares = new OverShares();
 
 /** A repeat must get its first answer also from a full engine, so keys are looked up there; only so many a second. */
@@ -115,18 +115,6 @@ export function hearEngine(partition: number, health: EngineHealth, nowMs: numbe
 export function forgetEngine(): void {
   for (const known of partitions.values()) known.gate = undefined;
   overShares.clear();
-}
-
-/** Counts refusals that the engine has not seen. */
-export function countRefusal(code: string, count = 1): void {
-  refusals[code] = (refusals[code] ?? 0) + count;
-}
-
-/** Takes the refusals that were not yet told to the engine. */
-export function takeRefusals(): Readonly<Record<string, number>> {
-  const taken = refusals;
-  refusals = {};
-  return taken;
 }
 
 function knownOf(partition: number): Known {

@@ -74,9 +74,9 @@ export function endpoint<
   const paths = [shape.path, ...(shape.alsoAt === undefined ? [] : [shape.alsoAt])];
   const patterns = paths.map((path) => path.replace(/\{(\w+)\}/g, ":$1"));
   api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
-    const params = check(shape.params, c.req.param());
+    const params = check(shape.params, () => c.req.param());
     if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
-    const query = check(shape.query, c.req.query());
+    const query = check(shape.query, () => c.req.query());
     if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
     const body = await bodyOf(c, shape, api.bodyBytesMax);
     if (body instanceof Response) return body;
@@ -93,16 +93,16 @@ async function bodyOf<B extends z.ZodType>(
   if (schema === undefined) return undefined as z.infer<B>;
   const read = await BODIES[bodyAs].read(c.req.raw, bytesMax);
   if (!read.ok) return problem(c, read.problem);
-  const body = check(schema, read.value);
+  const body = check(schema, () => read.value);
   return "errors" in body ? problem(c, invalidFields(body.errors, "body")) : body.value;
 }
 
 function check<S extends z.ZodType>(
   schema: S | undefined,
-  value: unknown,
+  value: () => unknown,
 ): { value: z.infer<S> } | { errors: FieldFault[] } {
   if (schema === undefined) return { value: undefined as z.infer<S> };
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value());
   return parsed.success ? { value: parsed.data } : { errors: fieldFaults(parsed.error.issues) };
 }
 

@@ -8,5 +8,5 @@ import type { AppEnv } from "./app-env.ts";
  * without its entry; when D1 is away, nothing is done.
  */
 export async function auditEngine(c: Context<AppEnv>, action: string, detail: JsonObject): Promise<void> {
-  await recordAudit(c.env.DB, { actor: c.var.actor, nowMs: c.var.nowMs }, { action, target: "engine", detail });
+  await recordAudit(c.env.DB, { actor: c.get("actor"), nowMs: c.get("nowMs") }, { action, target: "engine", detail });
 }

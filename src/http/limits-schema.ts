@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { gcd } from "../core/arithmetic.ts";
+import { LIMITER_MODES } from "../core/lease.ts";
 import {
   BURST_MAX,
   DEFAULT_POLICY_NAME,
@@ -21,6 +22,7 @@ import {
   WINDOW_TYPES,
 } from "../core/policy.ts";
 import { WEIGHT_MAX, WEIGHT_MIN } from "../core/weight.ts";
+import type { TierSettings } from "../store/tiers.ts";
 
 /**
  * Limits as an admin writes them and as they are shown. Whatever cannot be counted exactly is refused here, with the
@@ -110,7 +112,7 @@ const weightInput = z
   .min(WEIGHT_MIN, `must be at least ${WEIGHT_MIN}`)
   .max(WEIGHT_MAX, `must be at most ${WEIGHT_MAX}`);
 
-/** A tier's limits: two numbers, or a list of policies; and its weight, null where it is not given. */
+/** A tier's limits: two numbers, or a list of policies; its weight and limiter mode, null where they are not given. */
 export const tierBody = z
   .strictObject({
     requestsPerSecond: rateInput.optional(),
@@ -121,19 +123,20 @@ export const tierBody = z
       .max(POLICIES_MAX, `must hold at most ${POLICIES_MAX} policies`)
       .optional(),
     weight: weightInput.optional(),
+    limiterMode: z.enum(LIMITER_MODES).optional(),
   })
-  .transform((body, context): { policies: Policy[]; weight: number | null } => {
-    const { requestsPerSecond: rate, burstSize: burst, policies, weight = null } = body;
+  .transform((body, context): TierSettings => {
+    const { requestsPerSecond: rate, burstSize: burst, policies, weight = null, limiterMode = null } = body;
     if (policies !== undefined) {
       if (rate !== undefined) fault(context, ["requestsPerSecond"], "must not be given together with policies");
       if (burst !== undefined) fault(context, ["burstSize"], "must not be given together with policies");
-      return { policies: readPolicies(context, policies), weight };
+      return { policies: readPolicies(context, policies), weight, limiterMode };
     }
     if (rate === undefined) fault(context, ["requestsPerSecond"], "is required, unless policies are given");
     if (burst === undefined) fault(context, ["burstSize"], "is required, unless policies are given");
     if (rate === undefined || burst === undefined) return z.NEVER;
     const policy = readBucket(context, { name: DEFAULT_POLICY_NAME, rate, burst }, ["requestsPerSecond"]);
-    return policy === null ? z.NEVER : { policies: [policy], weight };
+    return policy === null ? z.NEVER : { policies: [policy], weight, limiterMode };
   })
   .openapi("TierLimits");
 

@@ -7,7 +7,9 @@ import {
   ENGINE_RETRY_AFTER_MAX_SECONDS,
   ENGINE_TITLES,
 } from "../core/problem.ts";
+import { answer, type Headings, pathOf } from "./answer.ts";
 import type { AppEnv } from "./app-env.ts";
+import { noteProblem } from "./decision.ts";
 
 /**
  * The one place where an error becomes a body: application/problem+json (RFC 9457) with our `code`. On the engine's own
@@ -52,9 +54,10 @@ export const PROBLEM_RESPONSE = {
 /** Makes the answer to a problem. `429` and `503` carry `Retry-After` where there is a time to come back. */
 export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
   const { status, title, type } = ANY_WIRE[fault.code];
-  const instance = new URL(c.req.url).pathname;
+  const instance = pathOf(c);
   const forEngineClients = ENGINE_SURFACE.test(instance);
   const comeBackSeconds = comeBackAfter(fault, forEngineClients);
+  noteProblem(c, fault.code, comeBackSeconds);
   const body: ProblemBody = {
     type,
     title: forEngineClients ? ENGINE_TITLES[fault.code] : title,
@@ -68,10 +71,10 @@ export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
     ...(comeBackSeconds === null ? {} : { retryAfterSeconds: comeBackSeconds }),
     ...("errors" in fault && fault.errors ? { errors: fault.errors } : {}),
   };
-  const headers: Record<string, string> = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
-  if (comeBackSeconds !== null) headers["Retry-After"] = String(comeBackSeconds);
-  if (fault.code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headgate"';
-  return c.body(JSON.stringify(body), status, headers);
+  const headings: Headings = { "Cache-Control": "no-store" };
+  if (comeBackSeconds !== null) headings["Retry-After"] = String(comeBackSeconds);
+  if (fault.code === "unauthenticated") headings["WWW-Authenticate"] = 'Bearer realm="headgate"';
+  return answer(c, status, "application/problem+json", JSON.stringify(body), headings);
 }
 
 /** There a client of OAuth looks for a name of its own (RFC 6749, 5.2). */

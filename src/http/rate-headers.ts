@@ -2,18 +2,19 @@ import type { Context } from "hono";
 import { type Decision, type PolicyReport, tightest } from "../core/limiter.ts";
 import type { Problem } from "../core/problem.ts";
 import { quotaPolicies, serviceLimits, writeLimitHeader, writePolicyHeader } from "../core/rate-headers.ts";
+import { note } from "./answer.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /** What every limited answer says of its limits: the draft's two headers, and the older three of the tightest policy. */
 export function setRateHeaders(c: Context<AppEnv>, reports: readonly PolicyReport[]): void {
   const tight = tightest(reports);
   if (tight === undefined) return;
-  c.header("RateLimit-Policy", writePolicyHeader(quotaPolicies(reports)));
-  c.header("RateLimit", writeLimitHeader(serviceLimits(reports)));
-  c.header("X-RateLimit-Limit", String(tight.limit));
-  c.header("X-RateLimit-Remaining", String(tight.remaining));
-  const resetAt = tight.resetSeconds === null ? NEVER : Math.ceil(c.var.nowMs / 1000) + tight.resetSeconds;
-  c.header("X-RateLimit-Reset", String(resetAt));
+  note(c, "RateLimit-Policy", writePolicyHeader(quotaPolicies(reports)));
+  note(c, "RateLimit", writeLimitHeader(serviceLimits(reports)));
+  note(c, "X-RateLimit-Limit", String(tight.limit));
+  note(c, "X-RateLimit-Remaining", String(tight.remaining));
+  const resetAt = tight.resetSeconds === null ? NEVER : Math.ceil(c.get("nowMs") / 1000) + tight.resetSeconds;
+  note(c, "X-RateLimit-Reset", String(resetAt));
 }
 
 /** What never comes back does so at the end of the year 9999, the last moment that a date can be written. */

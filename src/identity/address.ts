@@ -11,8 +11,19 @@ const UNKNOWN_ADDRESS = "unknown";
 export function addressOf(headers: Headers): string {
   // Cloudflare sets it, whatever a caller sends under this name. On one machine the runtime sets it only where the
   // caller has not: there a caller can name any address, and LOCAL_TENANT asks for more than that (local.ts).
-  return addressKey(headers.get("CF-Connecting-IP") ?? "") ?? UNKNOWN_ADDRESS;
+  const address = headers.get("CF-Connecting-IP") ?? "";
+  const known = addressKeys.get(address);
+  if (known !== undefined) return known;
+  const key = addressKey(address) ?? UNKNOWN_ADDRESS;
+  if (addressKeys.size >= KEYS_MAX) addressKeys.clear();
+  if (address.length <= ADDRESS_LENGTH_MAX) addressKeys.set(address, key);
+  return key;
 }
+
+/** Keys of addresses that were read before; callers come again. */
+const addressKeys = new Map<string, string>();
+const KEYS_MAX = 1_000;
+const ADDRESS_LENGTH_MAX = 64;
 
 /** Whether the key of an address is this machine's own. One that is unknown is not. */
 export function isLoopback(address: string): boolean {

@@ -1,3 +1,4 @@
+import type { LimiterMode } from "../core/lease.ts";
 import type { Limits } from "../core/policy.ts";
 import { WEIGHT_MIN } from "../core/weight.ts";
 
@@ -13,10 +14,12 @@ export interface Account {
   readonly limits: Limits | null;
   /** The tier's weight in the command queue; 1, the least, while D1 has never told it. */
   readonly weight: number;
+  /** Whether its requests may be decided by leases, where the deployment allows them; they may while D1 says nothing. */
+  readonly limiterMode: LimiterMode;
 }
 
 /** What is known of somebody of whom D1 has told nothing yet. */
-export const UNKNOWN_ACCOUNT = { tier: null, limits: null, weight: WEIGHT_MIN } as const;
+export const UNKNOWN_ACCOUNT = { tier: null, limits: null, weight: WEIGHT_MIN, limiterMode: "leased" } as const;
 
 /** Who is asking, found from the credential alone. What every later step of a request goes by. */
 export interface Caller extends Account {

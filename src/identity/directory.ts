@@ -147,8 +147,9 @@ function keep(name: string, answer: Known | null, askedAtMs: number): void {
 }
 
 function knownOf(membership: Membership, tenant: string, key: Known["key"]): Known {
-  const { tier, status, limits, weight } = membership;
-  return { tier, suspended: status === "suspended", account: { tenant, kind: "tenant", tier, limits, weight }, key };
+  const { tier, status, limits, weight, limiterMode } = membership;
+  const account = { tenant, kind: "tenant", tier, limits, weight, limiterMode } as const;
+  return { tier, suspended: status === "suspended", account, key };
 }
 
 /** The answer, or a rejection after {@link QUERY_TIMEOUT_MS}. */

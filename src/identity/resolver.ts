@@ -51,8 +51,21 @@ export async function resolveKey(
   credential: Credential & { kind: "api-key" },
   address: string,
 ): Promise<Resolution> {
-  const lookup = await lookUpKey(asking, { hash: await hashSecret(credential.secret) });
+  const { secret } = credential;
+  const hash = knownHashes.get(secret) ?? (await hashSecret(secret));
+  const lookup = await lookUpKey(asking, { hash });
+  if (lookup.kind === "known") rememberHash(secret, hash);
   return admitKey(asking, lookup, credential.tenant, address);
+}
+
+/** Of keys that exist, so that guesses push out none: hashing one takes as long as deciding. They live in memory only. */
+const knownHashes = new Map<string, string>();
+const HASHES_MAX = 10_000;
+
+function rememberHash(secret: string, hash: string): void {
+  if (knownHashes.has(secret)) return;
+  if (knownHashes.size >= HASHES_MAX) knownHashes.clear();
+  knownHashes.set(secret, hash);
 }
 
 async function resolveAccessToken(config: Config, asking: Asking, token: string, address: string): Promise<Resolution> {

@@ -22,6 +22,9 @@ class Reference {
   /** How much more than what was spent an object may rightly know of. */
   #doubt = 0;
   #atMs = 0;
+  /** The most that was ever leased at once: so much may come on top. */
+  #leased = 0;
+  #over = 0;
 
   constructor(perSecond: number, burst: number) {
     this.#perMs = perSecond / 1000;
@@ -33,8 +36,17 @@ class Reference {
     return this.#spent;
   }
 
-  get burst(): number {
-    return this.#burst;
+  /** By how much more than the burst was ever spent at once. */
+  get over(): number {
+    return this.#over;
+  }
+
+  get spendable(): number {
+    return this.#burst + this.#leased;
+  }
+
+  leased(tokens: number): void {
+    this.#leased = Math.max(this.#leased, tokens);
   }
 
   /** Whether an object that may know too much has room for nothing. */
@@ -61,6 +73,7 @@ class Reference {
 
   add(cost: number): void {
     this.#spent = Math.max(0, this.#spent + cost);
+    this.#over = Math.max(this.#over, this.#spent - this.#burst);
   }
 }
 
@@ -94,16 +107,26 @@ export class LimiterChecks {
     }
   }
 
-  /** Invariant 1: in any interval no more than burst + rate × interval. */
+  /** So many tokens of a tenant are leased at this moment. */
+  leased(tenant: string, tokens: number): void {
+    this.#ordinary.get(tenant)?.leased(tokens);
+  }
+
+  /** By how many tokens a tenant was ever over its burst: never by more than was leased. */
+  over(tenant: string): number {
+    return this.#ordinary.get(tenant)?.over ?? 0;
+  }
+
+  /** Invariant 1: in any interval no more than burst + rate × interval, and what was leased. */
   admitted(tenant: string, cost: number, critical: boolean): void {
     const reference = (critical ? this.#critical : this.#ordinary).get(tenant);
     if (reference === undefined) return;
     reference.settle(this.#time());
     reference.add(cost);
-    if (critical || reference.spent <= reference.burst + TOLERANCE) return;
+    if (critical || reference.spent <= reference.spendable + TOLERANCE) return;
     throw new Broken(
       1,
-      `${tenant} was admitted ${reference.spent} tokens at once, and ${reference.burst} are its burst`,
+      `${tenant} was admitted ${reference.spent} tokens at once, and ${reference.spendable} are its burst and leases`,
     );
   }
 

@@ -1,18 +1,20 @@
-import { IDLE_FLUSH_MS, isExact, writeAhead } from "../core/charge-ahead.ts";
-import { criticalCeiling } from "../core/critical-ceiling.ts";
-import { type CompiledLimits, compileLimits, count, type Decision, decide, giveBack, judge } from "../core/limiter.ts";
-import { age, type Meter, owesNothing, type Rule } from "../core/meter.ts";
-import { MeterTable } from "../core/meters.ts";
+import { IDLE_FLUSH_MS, type MeterDisk } from "../core/charge-ahead.ts";
+import type { LeaseAsk } from "../core/lease.ts";
+import type { Decision } from "../core/limiter.ts";
+import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
+import type { Meter } from "../core/meter.ts";
 import { type Limits, rateFromNumber, tokenBucketPolicy } from "../core/policy.ts";
-import { type Receipt, Receipts } from "../core/receipts.ts";
+import type { Receipt } from "../core/receipts.ts";
+import { NOBODY } from "../core/subjects.ts";
+import { TenantLimits } from "../core/tenant-limits.ts";
 import type { LimiterChecks } from "./limiter-checks.ts";
 import type { Loop } from "./loop.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { TenantSpec } from "./spec.ts";
 
 /**
- * Layer 1's object, thinly: what `durable/tenant-limiter.ts` does around the core, without the platform. Its rows stand
- * for the disk; each of its events is one commit. All arithmetic is the core's.
+ * Layer 1's object: `core/tenant-limits.ts`, which decides all, on the simulator's clock and on rows that stand for the
+ * disk. Each of its events is one commit.
  */
 
 export interface LimiterWorld {
@@ -23,23 +25,17 @@ export interface LimiterWorld {
   readonly sabotage: Sabotage | null;
 }
 
-export type Charged = Decision & { readonly receipt?: Receipt };
-
 export class SimLimiter {
+  readonly limits: Limits;
   readonly #world: LimiterWorld;
   readonly #tenant: string;
-  readonly #limits: CompiledLimits;
-  readonly #ceiling: CompiledLimits;
-  readonly #rules: ReadonlyMap<string, Rule>;
-  readonly #rows = new Map<string, Meter>();
-  #life = 0;
-  #meters = new MeterTable();
-  #receipts = new Receipts(0);
+  readonly #rows = new Rows();
+  #lives = 0;
+  #life: TenantLimits;
   #lastChargeMs = 0;
   #flushPlanned = false;
-  #rowsWritten = 0;
-  /** What a request that is broken on purpose decided by. */
-  #stale: ReadonlyMap<string, Meter> | null = null;
+  /** A charge that a request which is broken on purpose has not seen. */
+  #unseen: { readonly cost: number; readonly receipt: Receipt } | null = null;
 
   /** @throws Error when the tenant's rate cannot be counted */
   constructor({ name, limit }: TenantSpec & { limit: NonNullable<TenantSpec["limit"]> }, world: LimiterWorld) {
@@ -47,92 +43,70 @@ export class SimLimiter {
     this.#tenant = name;
     const rate = rateFromNumber(limit.perSecond);
     if (rate === null) throw new Error(`a limit of ${limit.perSecond} a second cannot be counted`);
-    const limits: Limits = { version: 1, policies: [tokenBucketPolicy(rate, limit.burst)] };
-    this.#limits = compileLimits(limits);
-    this.#ceiling = compileLimits(criticalCeiling(limits));
-    const all = [this.#limits, this.#ceiling].flatMap(({ policies }) => policies);
-    this.#rules = new Map(all.map(({ key, rule }) => [key, rule]));
+    this.limits = { version: 1, policies: [tokenBucketPolicy(rate, limit.burst)] };
+    this.#rows.isLost = world.sabotage === "forgets-debt";
+    this.#life = this.#begin();
     world.checks.watch(name, limit);
   }
 
   /** Rows written so far, for what a check costs. */
   get rowsWritten(): number {
-    return this.#rowsWritten;
+    return this.#rows.count;
   }
 
   /** One request: all of it is one event of the object. */
   check(cost: number, critical: boolean): Charged {
-    const nowMs = this.#world.clock();
+    if (this.#world.sabotage === "bucket-read-twice" && !critical) this.#forgetOneOfTwo();
     const { checks } = this.#world;
-    const before = this.#rowsWritten;
-    const decision = critical ? this.#checkCritical(cost, nowMs) : this.#check(cost, nowMs);
+    const before = this.#rows.count;
+    const nowMs = this.#world.clock();
+    const decision = this.call({ cost, critical, limits: this.limits }, 0);
     if (decision.outcome === "allowed") {
       checks.admitted(this.#tenant, cost, critical);
-      this.#planFlush();
+      if (!critical && decision.receipt) this.#unseen = this.#unseen ? null : { cost, receipt: decision.receipt };
       return decision;
     }
-    checks.refused(this.#tenant, critical, this.#rowsWritten > before);
+    checks.refused(this.#tenant, critical, this.#rows.count > before);
     if (decision.outcome === "rate_limited" && !critical) this.#checkTimes(cost, decision.retryAfterSeconds, nowMs);
     return decision;
   }
 
+  /** As an isolate calls it that leases; who is admitted by it is told to the checks by the isolate. */
+  call(request: LimiterRequest, leaseMs: number): Charged {
+    const decision = this.#life.check(request, this.#world.clock(), leaseMs);
+    const charges = decision.outcome === "allowed" && request.cost > 0;
+    if (charges || decision.view?.grant) this.#planFlush();
+    return decision;
+  }
+
+  /** A lease has ended that nobody renewed. */
+  settle(lease: LeaseAsk): void {
+    this.#life.settle(lease, NOBODY, this.#world.clock());
+    this.#planFlush();
+  }
+
   /** What it would say to a request that is refused further on anyway; nothing is charged. */
-  judge(cost: number): Decision {
-    return judge(this.#meters, this.#limits, cost, this.#world.clock());
+  judge(cost: number, inMs = 0): Decision {
+    return this.#life.check({ cost, judgeOnly: true, limits: this.limits }, this.#world.clock() + inMs, 0);
   }
 
   /** What was charged is given back: the request was refused further on. */
   refund(cost: number, receipt: Receipt): void {
-    const nowMs = this.#world.clock();
-    const since = this.#receipts.giveBack(receipt, cost);
-    if (since === null) return;
-    this.#meters.commit(giveBack(this.#meters, this.#limits, cost, receipt.ids, since, nowMs).next, nowMs, false);
-    this.#world.checks.gaveBack(this.#tenant, cost);
+    if (this.#life.refund(cost, receipt, NOBODY, this.#world.clock()) !== null)
+      this.#world.checks.gaveBack(this.#tenant, cost);
   }
 
   /** Memory is gone; what is on disk is not. */
   restart(): void {
-    const nowMs = this.#world.clock();
-    const left = () => decide(this.#meters, this.#limits, 0, nowMs).decision.reports[0]?.remaining ?? 0;
+    const left = () => this.judge(0).reports[0]?.remaining ?? 0;
     const before = left();
-    this.#life += 1;
-    this.#meters = new MeterTable(this.#rows);
-    this.#receipts = new Receipts(this.#life);
+    this.#life = this.#begin();
     this.#flushPlanned = false;
     this.#world.checks.restarted(this.#tenant, before, left());
   }
 
-  #check(cost: number, nowMs: number): Charged {
-    const { decision, next } = decide(this.#metersSeen(), this.#limits, cost, nowMs);
-    const charged = decision.outcome === "allowed";
-    this.#keep(next, nowMs, charged);
-    return charged ? { ...decision, receipt: this.#receipts.charged(cost, next.keys()) } : decision;
-  }
-
-  #checkCritical(cost: number, nowMs: number): Decision {
-    const ceiling = decide(this.#meters, this.#ceiling, cost, nowMs);
-    const passes = ceiling.decision.outcome === "allowed";
-    this.#keep(ceiling.next, nowMs, passes);
-    if (!passes) return ceiling.decision;
-    const counted = count(this.#meters, this.#limits, cost, nowMs);
-    this.#keep(counted.next, nowMs, true);
-    this.#receipts.charged(cost, counted.next.keys());
-    return counted.decision;
-  }
-
-  #keep(next: ReadonlyMap<string, Meter>, nowMs: number, charged: boolean): void {
-    this.#meters.commit(next, nowMs, charged);
-    if (!charged || this.#world.sabotage === "forgets-debt") return;
-    for (const [id, meter] of next) {
-      const rule = this.#rules.get(id);
-      const row = rule === undefined ? null : writeAhead(rule, this.#rows.get(id), meter);
-      if (row !== null) this.#write(id, row);
-    }
-  }
-
-  #write(id: string, row: Meter): void {
-    this.#rows.set(id, row);
-    this.#rowsWritten += 1;
+  #begin(): TenantLimits {
+    return new TenantLimits(this.#rows, this.limits, [...this.#rows.written], () => this.#lives++);
   }
 
   #planFlush(): void {
@@ -145,24 +119,13 @@ export class SimLimiter {
     });
   }
 
-  /** Writes what is owed exactly, and forgets what owes nothing. */
   #flushWhenIdle(): void {
     this.#flushPlanned = false;
-    if (this.#world.loop.nowMs - this.#lastChargeMs < IDLE_FLUSH_MS) {
-      this.#planFlushAgain();
+    const lastChargeMs = this.#lastChargeMs;
+    if (this.#world.loop.nowMs - lastChargeMs >= IDLE_FLUSH_MS) {
+      this.#life.flush(this.#world.clock());
       return;
     }
-    const nowMs = this.#world.clock();
-    for (const [id, meter] of [...this.#meters.entries()]) {
-      if (owesNothing(age(meter, nowMs))) {
-        this.#meters.forget(id, nowMs);
-        if (this.#rows.delete(id)) this.#rowsWritten += 1;
-      } else if (!isExact(this.#rows.get(id), meter)) this.#write(id, meter);
-    }
-  }
-
-  #planFlushAgain(): void {
-    const lastChargeMs = this.#lastChargeMs;
     this.#planFlush();
     this.#lastChargeMs = lastChargeMs;
   }
@@ -170,15 +133,49 @@ export class SimLimiter {
   /** Enough, and not a second more than enough (invariant 5): looked at, not waited for. */
   #checkTimes(cost: number, seconds: number, nowMs: number): void {
     const told = this.#world.sabotage === "retry-after-short" ? seconds - 1 : seconds;
-    const fits = (ms: number) => decide(this.#meters, this.#limits, cost, nowMs + ms).decision.outcome === "allowed";
+    const skew = nowMs - this.#world.clock();
+    const fits = (ms: number) => this.judge(cost, skew + ms).outcome === "allowed";
     this.#world.checks.told(this.#tenant, told, fits(told * 1000), told > 1 && fits((told - 1) * 1000));
   }
 
-  /** The meters a request decides by. Broken on purpose, two in a row decide by the same. */
-  #metersSeen(): MeterTable | ReadonlyMap<string, Meter> {
-    if (this.#world.sabotage !== "bucket-read-twice") return this.#meters;
-    const seen = this.#stale ?? new Map(this.#meters.entries());
-    this.#stale = this.#stale === null ? seen : null;
-    return seen;
+  /** Of two requests in a row the second decides by what the first one saw. */
+  #forgetOneOfTwo(): void {
+    if (this.#unseen !== null) this.#life.refund(this.#unseen.cost, this.#unseen.receipt, NOBODY, this.#world.clock());
+  }
+}
+
+/** The object's rows. */
+class Rows implements MeterDisk {
+  readonly written = new Map<string, Meter>();
+  count = 0;
+  /** Broken on purpose: nothing is written until the object falls idle. */
+  isLost = false;
+
+  get hasRows(): boolean {
+    return this.count > 0;
+  }
+
+  get isPrepared(): boolean {
+    return this.count > 0;
+  }
+
+  save(id: string, meter: Meter): void {
+    if (this.isLost) return;
+    this.written.set(id, meter);
+    this.count += 1;
+  }
+
+  delete(id: string): void {
+    this.written.delete(id);
+    this.count += 1;
+  }
+
+  deleteAll(): void {
+    this.written.clear();
+    this.count += 1;
+  }
+
+  saveState(): void {
+    this.count += 1;
   }
 }

@@ -1,7 +1,8 @@
+import type { Charged } from "../core/limiter-call.ts";
 import type { SimEngine } from "./engine.ts";
 import type { EngineChecks } from "./engine-checks.ts";
 import { Isolate } from "./isolate.ts";
-import type { Charged, SimLimiter } from "./limiter.ts";
+import type { SimLimiter } from "./limiter.ts";
 import type { Loop } from "./loop.ts";
 import type { Network } from "./network.ts";
 import type { Recorder } from "./report.ts";

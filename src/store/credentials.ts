@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { LimiterMode } from "../core/lease.ts";
 import type { Limits } from "../core/policy.ts";
 import { checkRow, queryRows } from "./database.ts";
-import { LIMITS_COLUMNS, limitsRow, readLimits, storedWeight } from "./limits.ts";
+import { LIMITS_COLUMNS, limitsRow, readLimits, storedMode, storedWeight } from "./limits.ts";
 import { type TenantStatus, unlistedStatement } from "./tenants.ts";
 import { findTier } from "./tiers.ts";
 
@@ -16,6 +17,8 @@ export interface Membership {
   readonly limits: Limits;
   /** The tier's weight in the command queue. */
   readonly weight: number;
+  /** Whether the tier's tenants may be decided by leases. */
+  readonly limiterMode: LimiterMode;
 }
 
 export interface KeyHolder extends Membership {
@@ -25,7 +28,12 @@ export interface KeyHolder extends Membership {
   readonly expiresAtMs: number | null;
 }
 
-const memberRow = limitsRow.extend({ tier: z.string(), status: z.enum(["active", "suspended"]), weight: storedWeight });
+const memberRow = limitsRow.extend({
+  tier: z.string(),
+  status: z.enum(["active", "suspended"]),
+  weight: storedWeight,
+  limiter_mode: storedMode,
+});
 const keyRow = memberRow.extend({ key_id: z.string(), tenant_id: z.string(), expires_at: z.int().nullable() });
 
 /** What a key is found by: the SHA-256 of its secret in hex, or its public id. */
@@ -37,7 +45,8 @@ export async function findKeyHolder(db: D1Database, name: KeyName): Promise<KeyH
   const [found] = await queryRows(
     db
       .prepare(
-        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, r.weight AS weight, ${LIMITS_COLUMNS}
+        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, r.weight AS weight,
+           r.limiter_mode AS limiter_mode, ${LIMITS_COLUMNS}
          FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN tiers r ON r.name = t.tier
            LEFT JOIN tenant_limits l ON l.tenant_id = t.id
          WHERE ${column} = ?`,
@@ -59,10 +68,11 @@ export async function findMembership(db: D1Database, tenant: string): Promise<Me
 export async function findTierMembership(db: D1Database, name: string): Promise<Membership | null> {
   const tier = await findTier(db, name);
   if (tier === null) return null;
-  const { version, policies, weight } = tier;
-  return { tier: tier.name, status: "active", limits: { version, policies }, weight };
+  const { version, policies, weight, limiterMode } = tier;
+  return { tier: tier.name, status: "active", limits: { version, policies }, weight, limiterMode };
 }
 
 function membership(row: z.infer<typeof memberRow>): Membership {
-  return { tier: row.tier, status: row.status, limits: readLimits(row), weight: row.weight };
+  const { tier, status, weight, limiter_mode: limiterMode } = row;
+  return { tier, status, limits: readLimits(row), weight, limiterMode };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LIMITER_MODES } from "../core/lease.ts";
 import {
   isCountable,
   type Limits,
@@ -35,6 +36,9 @@ const storedPolicies = z.array(storedPolicy).min(1);
 
 /** The weight in a tier's column. */
 export const storedWeight = z.int().min(WEIGHT_MIN).max(WEIGHT_MAX);
+
+/** Whether a tier's tenants may be decided by leases. */
+export const storedMode = z.enum(LIMITER_MODES);
 
 /** The policies in a tier's column. @throws BadRow */
 export function readPolicies(text: string): Policy[] {

@@ -154,8 +154,8 @@ export async function deleteTenant(db: D1Database, id: string, act: Act): Promis
 export function unlistedStatement(db: D1Database, id: string): D1PreparedStatement {
   return db
     .prepare(
-      `SELECT r.name AS tier, COALESCE(t.status, 'active') AS status, r.weight AS weight, r.policies AS policies,
-         r.version AS tier_version,
+      `SELECT r.name AS tier, COALESCE(t.status, 'active') AS status, r.weight AS weight, r.limiter_mode AS limiter_mode,
+         r.policies AS policies, r.version AS tier_version,
          COALESCE(t.version, ${CLOCK}) AS tenant_version, l.requests_per_second, l.burst_size
        FROM (SELECT ?1 AS id) AS asked LEFT JOIN tenants t ON t.id = asked.id
          JOIN tiers r ON r.name = COALESCE(t.tier, ?2) LEFT JOIN tenant_limits l ON l.tenant_id = t.id`,

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { LimiterMode } from "../core/lease.ts";
 import type { Policy } from "../core/policy.ts";
 import { WEIGHT_DEFAULT } from "../core/weight.ts";
 import { auditStatement } from "./audit.ts";
 import { type Act, ALWAYS, BadRow, type Condition, checkRow, queryRows, runBatch } from "./database.ts";
-import { readPolicies, storedWeight } from "./limits.ts";
+import { readPolicies, storedMode, storedWeight } from "./limits.ts";
 import { bumpClock, CLOCK } from "./limits-clock.ts";
 
 /** Table `tiers`: named sets of policies. Who is in a tier is told by `tenants`. */
@@ -13,6 +14,7 @@ export interface Tier {
   readonly policies: readonly Policy[];
   /** In the command queue, against the other tiers' tenants. */
   readonly weight: number;
+  readonly limiterMode: LimiterMode;
   readonly version: number;
   /** Unix milliseconds. */
   readonly updatedAtMs: number;
@@ -27,14 +29,16 @@ const row = z.object({
   name: z.string(),
   policies: z.string(),
   weight: storedWeight,
+  limiter_mode: storedMode,
   version: z.int(),
   updated_at: z.int(),
 });
-const COLUMNS = "name, policies, weight, version, updated_at";
+const COLUMNS = "name, policies, weight, limiter_mode, version, updated_at";
 
 function readTier(given: unknown): Tier {
-  const { name, policies, weight, version, updated_at } = checkRow("tiers", row, given);
-  return { name, policies: readPolicies(policies), weight, version, updatedAtMs: updated_at };
+  const { name, policies, weight, limiter_mode, version, updated_at } = checkRow("tiers", row, given);
+  const settings = { policies: readPolicies(policies), weight, limiterMode: limiter_mode };
+  return { name, ...settings, version, updatedAtMs: updated_at };
 }
 
 /** All tiers, by name. @throws StoreUnavailable, BadRow */
@@ -61,10 +65,12 @@ export interface TierSettings {
   readonly policies: readonly Policy[];
   /** Null keeps what it has; a new tier has 1. */
   readonly weight: number | null;
+  /** Null keeps what it has; a new tier is leased. */
+  readonly limiterMode: LimiterMode | null;
 }
 
 /**
- * Makes a tier, or replaces its policies and, where it is given, its weight.
+ * Makes a tier, or replaces its policies and, where they are given, its weight and its limiter mode.
  *
  * @param followersMax how many of the tier's tenants to name
  * @throws StoreUnavailable, BadRow; nothing is written then
@@ -76,20 +82,20 @@ export async function putTier(
   act: Act,
   followersMax: number,
 ): Promise<SavedTier> {
-  const { policies, weight } = given;
+  const { policies, weight, limiterMode } = given;
   const following = "FROM tenants WHERE tier = ?1 AND id NOT IN (SELECT tenant_id FROM tenant_limits)";
   const batch = await runBatch(db, [
     db.prepare("SELECT 1 FROM tiers WHERE name = ?").bind(name),
     bumpClock(db, ALWAYS),
     db
       .prepare(
-        `INSERT INTO tiers (name, policies, weight, version, updated_at)
-         VALUES (?1, ?2, COALESCE(?4, ${WEIGHT_DEFAULT}), ${CLOCK}, ?3)
-         ON CONFLICT (name) DO UPDATE
-         SET policies = ?2, weight = COALESCE(?4, weight), version = ${CLOCK}, updated_at = ?3
+        `INSERT INTO tiers (name, policies, weight, limiter_mode, version, updated_at)
+         VALUES (?1, ?2, COALESCE(?4, ${WEIGHT_DEFAULT}), COALESCE(?5, 'leased'), ${CLOCK}, ?3)
+         ON CONFLICT (name) DO UPDATE SET policies = ?2, weight = COALESCE(?4, weight),
+           limiter_mode = COALESCE(?5, limiter_mode), version = ${CLOCK}, updated_at = ?3
          RETURNING ${COLUMNS}`,
       )
-      .bind(name, JSON.stringify(policies), act.nowMs, weight),
+      .bind(name, JSON.stringify(policies), act.nowMs, weight, limiterMode),
     auditStatement(db, act, { action: "tier.put", target: `tier:${name}`, detail: jsonOf(given) }, ALWAYS),
     db.prepare(`SELECT id ${following} ORDER BY id LIMIT ?2`).bind(name, followersMax),
     db.prepare(`SELECT count(*) AS total ${following}`).bind(name),
@@ -120,9 +126,9 @@ export async function deleteTier(db: D1Database, name: string, act: Act): Promis
 }
 
 /** What was given as plain JSON, for the audit. */
-function jsonOf({ policies, weight }: TierSettings) {
+function jsonOf({ policies, weight, limiterMode }: TierSettings) {
   const plain = policies.map((policy) =>
     policy.type === "token-bucket" ? { ...policy, rate: { ...policy.rate } } : { ...policy },
   );
-  return weight === null ? { policies: plain } : { policies: plain, weight };
+  return { policies: plain, ...(weight !== null && { weight }), ...(limiterMode !== null && { limiterMode }) };
 }

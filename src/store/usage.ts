@@ -177,7 +177,7 @@ export async function readTenantUsage(
 /** What was ever used, for counters. */
 export interface UsageTotals {
   readonly tiers: readonly (UsageCounts & { readonly tier: string })[];
-  /** The tenants with the most checks of all time. */
+  /** The tenants with the most checks of all time; none that is called `other`, which is what the rest is called. */
   readonly top: readonly (UsageCounts & { readonly tenant: string })[];
   /** All tenants that are not among those, together. */
   readonly other: UsageCounts;
@@ -189,7 +189,7 @@ export async function readTotals(db: D1Database, top: number): Promise<UsageTota
     db.prepare("SELECT tier, admitted, refused, returned FROM usage_tiers ORDER BY tier"),
     db
       .prepare(
-        "SELECT tenant, tier, admitted, refused, returned FROM usage_tenants ORDER BY admitted + refused DESC LIMIT ?",
+        "SELECT tenant, tier, admitted, refused, returned FROM usage_tenants WHERE tenant <> 'other' ORDER BY admitted + refused DESC LIMIT ?",
       )
       .bind(top),
   ]);

@@ -72,7 +72,7 @@ describeInBrowser(
       }
       expect(sent.refused).toBeGreaterThan(50);
       await expect.poll(() => word(page), PATIENCE).toBe("Refusing");
-      expect(await page.locator(".banner-headline").textContent()).toMatch(/queue is full|have their share/);
+      expect(await page.locator(".banner-headline").textContent()).toMatch(/queue is full|though there is room/);
       const refusals = await part(page, "Refused, by reason");
       const queueFull = () => row(refusals, "queue_full").getByRole("cell").last().textContent();
       await expect.poll(queueFull, PATIENCE).toBe(String(sent.refused));

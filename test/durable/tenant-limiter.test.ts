@@ -3,9 +3,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parseConfig } from "../../src/config.ts";
 import { type Decision, tightest } from "../../src/core/limiter.ts";
+import type { Charged } from "../../src/core/limiter-call.ts";
 import { type Limits, tokenBucketPolicy } from "../../src/core/policy.ts";
 import { NOBODY } from "../../src/core/subjects.ts";
-import { checkCaller } from "../../src/durable/stubs.ts";
+import { checkCaller } from "../../src/durable/limiters.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
 import { advance, type Limiter, newLimiter } from "./support.ts";
 
@@ -26,7 +27,13 @@ function limitsOf(bucket: CaseBucket, version = 1): Limits {
 const SMALL: CaseBucket = { burst: 5, ratePerSecond: { tokens: 1, perSeconds: 10 } };
 
 async function check(stub: Limiter, cost: number, limits: Limits | null): Promise<Decision> {
-  return await stub.check({ cost, critical: false, limits });
+  return await charge(stub, cost, limits);
+}
+
+async function charge(stub: Limiter, cost: number, limits: Limits | null): Promise<Charged> {
+  const answer = await stub.check({ cost, limits });
+  if (answer.outcome === "unknown_limits") throw new Error("it was told the limits");
+  return answer as unknown as Charged;
 }
 
 async function rows(stub: Limiter): Promise<string> {
@@ -110,7 +117,7 @@ describe("limits have versions", () => {
 describe("a charge for what was refused further on is given back", () => {
   const limits = limitsOf(SMALL);
   const charged = async (stub: Limiter, cost: number) =>
-    (await stub.check({ cost, critical: false, limits })).receipt ?? { life: 0, total: 0, ids: [] };
+    (await charge(stub, cost, limits)).receipt ?? { life: 0, total: 0, ids: [] };
 
   test("whole, and the counters do not say that it was admitted", async () => {
     const stub = newLimiter();
@@ -215,9 +222,11 @@ describe("an object with a bug", () => {
       tier: null,
       limits: null,
       weight: 1,
+      limiterMode: "leased",
     } as const;
     const caller = { ...known, credential: null, address: "192.0.2.1" };
-    const asked = checkCaller(env, parseConfig({}), caller, { cost: 1, critical: false });
+    const asker = { env, config: parseConfig({}), caller, nowMs: Date.now(), afterwards: () => undefined };
+    const asked = checkCaller(asker, { cost: 1, critical: false });
     expect(await asked.catch(String)).toContain("shape 99");
   });
 });

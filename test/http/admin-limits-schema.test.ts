@@ -73,12 +73,12 @@ describe("limits that can be counted", () => {
       [windowOf("sliding-window", "requests", "tenant", 1e9, 4503)],
     ],
   ])("%s", ([, json, expected]) => {
-    expect(read(tierBody, json)).toEqual({ value: { policies: expected, weight: null } });
+    expect(read(tierBody, json)).toEqual({ value: { policies: expected, weight: null, limiterMode: null } });
   });
 
   test.for([1, 7, 1000])("a weight of %i is kept beside them", (weight) => {
     const json = `{"requestsPerSecond":50,"burstSize":100,"weight":${weight}}`;
-    expect(read(tierBody, json)).toEqual({ value: { policies: [bucket(50, 1, 100)], weight } });
+    expect(read(tierBody, json)).toEqual({ value: { policies: [bucket(50, 1, 100)], weight, limiterMode: null } });
   });
 });
 

@@ -13,12 +13,14 @@ export interface Answer {
   readonly headers: Headers;
   /** The JSON of the answer; null without a body. */
   readonly body: unknown;
+  /** The answer as it is, where the request asked for that: `body` is then null. */
+  readonly text?: string;
 }
 
 export type Ask = (
   method: string,
   path: string,
-  given?: { headers?: Record<string, string>; body?: unknown; raw?: string; env?: Env },
+  given?: { headers?: Record<string, string>; body?: unknown; raw?: string; env?: Env; asText?: boolean },
 ) => Promise<Answer>;
 
 /** The app under these variables. A request without headers of its own is an admin's. */
@@ -32,6 +34,7 @@ export function appOf(vars: Record<string, string> = {}): Ask {
     const response = await app.fetch(request, given.env ?? env, context);
     await waitOnExecutionContext(context);
     const text = await response.text();
+    if (given.asText) return { status: response.status, headers: response.headers, body: null, text };
     return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
   };
 }

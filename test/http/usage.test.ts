@@ -1,31 +1,24 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { advance } from "../durable/support.ts";
-import { settled } from "../support/event-loop.ts";
 import { ADMIN, call, newTenant, VIEWER } from "../support/http.ts";
+import { fallIdle, holdIdleTimers, runIdleTimers } from "./idle-support.ts";
 
 const START_MS = Date.UTC(2026, 9, 1, 12, 0, 30);
-const IDLE_MS = 2_000;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START_MS });
+  vi.useFakeTimers({ toFake: ["Date"], now: START_MS });
+  holdIdleTimers();
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
-const limiter = (tenant: string) => env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`tenant:${tenant}`));
 const check = (credential: Record<string, string>, cost = 1) => call("POST", "/v1/check", credential, { cost });
 const usageOf = async (tenant: string, query = "") =>
   (await call(`GET`, `/admin/tenants/${tenant}/usage${query}`, VIEWER)).body;
 const overview = async (query = "") => (await call("GET", `/admin/usage${query}`, VIEWER)).body;
-
-/** One object at a time: the faked timers of all are in one list. */
-async function fallIdle(tenant: string): Promise<void> {
-  await advance(limiter(tenant), IDLE_MS);
-  await settled();
-}
 
 describe("a tenant's usage", () => {
   test("tells what was admitted and refused by minute, before and after it is written down", async () => {
@@ -100,10 +93,8 @@ test("the overview sums a window and ranks tenants by use and by refusals", asyn
 test("callers without a credential are not counted in the database, however many addresses they have", async () => {
   for (let n = 1; n < 6; n++) {
     await call("POST", "/v1/check", { "CF-Connecting-IP": `198.51.100.${n}` }, {});
-    const object = env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`address:198.51.100.${n}`));
-    await advance(object, IDLE_MS);
+    await runIdleTimers(`address:198.51.100.${n}`);
   }
-  await settled();
   const { results } = await env.DB.prepare("SELECT tenant FROM usage_tenants WHERE tenant LIKE '%198%'").all();
   expect(results).toEqual([]);
 });

@@ -211,7 +211,14 @@ describe("a caller with a token", () => {
 
   test("while D1 fails is who it is, with limits that only its object knows", async () => {
     d1.mood = "fails";
-    const account = { tenant: "during-outage", kind: "tenant", tier: null, limits: null, weight: 1 };
+    const account = {
+      tenant: "during-outage",
+      kind: "tenant",
+      tier: null,
+      limits: null,
+      weight: 1,
+      limiterMode: "leased",
+    };
     const caller = { ...account, credential: null, address: "unknown" };
     expect(await ask({ tenant: "during-outage" })).toEqual({ kind: "caller", caller });
   });

@@ -37,7 +37,16 @@ describe("a key", () => {
   test("leads to its tenant, with tier and limits, whichever way it is sent", async () => {
     const { secret, keyId } = await tenantWithKey(tenant);
     const limits = (await findTenant(env.DB, tenant))?.limits;
-    const caller = { tenant, kind: "tenant", tier: "free", limits, weight: 1, credential: keyId, address: "unknown" };
+    const caller = {
+      tenant,
+      kind: "tenant",
+      tier: "free",
+      limits,
+      weight: 1,
+      limiterMode: "leased",
+      credential: keyId,
+      address: "unknown",
+    };
     for (const headers of [bearer(secret), new Headers({ "X-API-Key": secret }), basic(tenant, secret)]) {
       expect(await ask(NOW_MS, headers)).toEqual({ kind: "caller", caller });
     }
@@ -270,7 +279,7 @@ describe("callers by address", () => {
     d1.mood = "fails";
     const caller = await addressCaller(askingAt(NOW_MS, d1), new Headers());
     const unknown = { tenant: "unknown", credential: null, address: "unknown" };
-    expect(caller).toEqual({ kind: "address", tier: null, limits: null, weight: 1, ...unknown });
+    expect(caller).toEqual({ kind: "address", tier: null, limits: null, weight: 1, limiterMode: "leased", ...unknown });
   });
 });
 

@@ -86,25 +86,34 @@ test("the same in ten runs", () => {
 });
 
 describe("a million checks a second", () => {
-  test("a check is a call, a row a second for each busy object, and nothing is admitted beyond the limits", () => {
-    const report = edge({
-      seed: 1,
-      rate: 10_000,
-      tenants: 10_000,
-      zipf: 1,
-      places: 10,
-      isolates: 2,
-      homes: 1,
-      sample: 0.02,
-    });
-    expect(report.callsPerMillion).toBe(1_000_000);
+  const spec = { seed: 1, rate: 10_000, tenants: 10_000, zipf: 1, places: 10, isolates: 2, homes: 1, sample: 0.02 };
+
+  test("exactly decided, nothing is admitted beyond the limits, and what is refused at the edge is no call", () => {
+    const report = edge({ ...spec, mode: "exact" });
+    expect(report.callsPerMillion).toBeLessThan(1_000_000);
+    expect(report.callsPerMillion).toBeGreaterThan(500_000);
     expect(report.overAdmitted).toBe(0);
-    expect(report.hottestPerSecond).toBeGreaterThan(900);
     expect(report.rowsPerMillion).toBeGreaterThan(10_000);
     expect(report.rowsPerMillion).toBeLessThan(1_000_000);
     expect(report.perIsolate).toBe(500);
     expect(report.lookupsPerMillion).toBeGreaterThan(100_000);
     expect(report.lookupsPerMillion).toBeLessThan(1_000_000);
+  });
+
+  test("leased, tenants below their limits cost a small part of the calls, and few tokens go beyond a limit", () => {
+    // Each sends 200/s by two isolates; one of four may.
+    const few = { ...spec, tenants: 40, zipf: 0, rate: 8_000 };
+    const [exact, leased] = [edge({ ...few, mode: "exact" }), edge({ ...few, mode: "leased" })];
+    expect(leased.callsPerMillion).toBeLessThan(0.6 * exact.callsPerMillion);
+    expect(leased.admittedShare).toBeCloseTo(exact.admittedShare, 2);
+    expect(leased.overAdmitted).toBeLessThan(200);
+  });
+
+  test("an object whose tenant sends far more than it may is called about as often as it gives a token", () => {
+    const flood = { ...spec, tenants: 1, rate: 20_000, isolates: 30, mode: "leased" } as const;
+    const report = edge(flood);
+    expect(report.hottestPerSecond).toBeLessThan(1.5 * 100);
+    expect(report.admittedShare * 20_000).toBeGreaterThan(95);
   });
 });
 

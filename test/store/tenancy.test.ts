@@ -41,10 +41,10 @@ describe("tiers", () => {
   });
 
   test("a put makes a tier, the next one replaces it, and each takes a new version of the one clock", async () => {
-    const first = await putTier(DB, "gold", { policies: bucket(5, 10), weight: null }, act, 500);
+    const first = await putTier(DB, "gold", { policies: bucket(5, 10), weight: null, limiterMode: null }, act, 500);
     expect(first).toMatchObject({ created: true, tier: { policies: bucket(5, 10), updatedAtMs: NOW_MS } });
     expect(first.tier.version).toBe(await clock());
-    const second = await putTier(DB, "gold", { policies: bucket(6, 10), weight: null }, act, 500);
+    const second = await putTier(DB, "gold", { policies: bucket(6, 10), weight: null, limiterMode: null }, act, 500);
     expect(second.created).toBe(false);
     expect(second.tier.version).toBe(first.tier.version + 1);
     expect(await findTier(DB, "gold")).toEqual(second.tier);
@@ -58,7 +58,7 @@ describe("tiers", () => {
   test("a new tier has weight 1; a put that gives none keeps what there is, and one that does is in the audit", async () => {
     const policies = bucket(5, 10);
     const weightAfter = async (weight: number | null) =>
-      (await putTier(DB, "heavy", { policies, weight }, act, 500)).tier.weight;
+      (await putTier(DB, "heavy", { policies, weight, limiterMode: null }, act, 500)).tier.weight;
     expect([await weightAfter(null), await weightAfter(7), await weightAfter(null)]).toEqual([1, 7, 7]);
     expect((await findTier(DB, "heavy"))?.weight).toBe(7);
     const details = (await listAudit(DB, 3, null)).entries.map(({ detail }) => detail);
@@ -67,15 +67,15 @@ describe("tiers", () => {
   });
 
   test("a put names the tenants that follow the tier, not those with limits of their own", async () => {
-    await putTier(DB, "crew", { policies: bucket(5, 10), weight: null }, act, 500);
+    await putTier(DB, "crew", { policies: bucket(5, 10), weight: null, limiterMode: null }, act, 500);
     for (const id of ["crew-a", "crew-b", "crew-c", "crew-d"]) await makeTenant(id, "crew");
     await putTenantLimits(DB, "crew-b", { requestsPerSecond: 1, burstSize: 1 }, act);
-    const saved = await putTier(DB, "crew", { policies: bucket(7, 10), weight: null }, act, 2);
+    const saved = await putTier(DB, "crew", { policies: bucket(7, 10), weight: null, limiterMode: null }, act, 2);
     expect(saved).toMatchObject({ followers: ["crew-a", "crew-c"], followersTotal: 3 });
   });
 
   test("a tier goes only when no tenant is in it, and a refused delete changes no row", async () => {
-    await putTier(DB, "busy", { policies: bucket(5, 10), weight: null }, act, 500);
+    await putTier(DB, "busy", { policies: bucket(5, 10), weight: null, limiterMode: null }, act, 500);
     await makeTenant("in-busy", "busy");
     const before = await everything();
     expect(await deleteTier(DB, "busy", act)).toBe("in_use");
@@ -189,7 +189,7 @@ describe("keys and the query of identity", () => {
     const holder = await findKeyHolder(DB, { hash: "hash-1" });
     const limits = (await findTenant(DB, "k1"))?.limits;
     const expected = { keyId: "key_1", tenant: "k1", tier: "free", status: "active", expiresAtMs: NOW_MS + 1, limits };
-    expect(holder).toEqual({ ...expected, weight: 1 });
+    expect(holder).toEqual({ ...expected, weight: 1, limiterMode: "leased" });
     expect(await findKeyHolder(DB, { hash: "hash-none" })).toBeNull();
   });
 

@@ -1,5 +1,12 @@
 import { carryLimit, type LimitConfig, type LimitState, limitOf, onSample, startLimit } from "./limit.ts";
-import { changeWriteRate, countWrite, startWriteRate, type WriteRate, type WriteRateState } from "./write-rate.ts";
+import {
+  changeWriteRate,
+  countWrite,
+  startWriteRate,
+  type WriteRate,
+  type WriteRateState,
+  writeRateAt,
+} from "./write-rate.ts";
 
 /**
  * Flow control in front of the queue: how many commands may be in flight, and how many may be written a second. It
@@ -41,6 +48,12 @@ export class FlowControl {
   /** How many may be in flight now; null where there is no limit. */
   get limit(): number | null {
     return this.#limit && limitOf(this.#limit);
+  }
+
+  /** How many may be written a second now; null where there is no limit. */
+  writesPerSecond(nowMs: number): number | null {
+    const { writeRate } = this.#config;
+    return this.#writes && writeRate && writeRateAt(writeRate, this.#writes.startedAtMs, nowMs);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { completeAnswer, pathOf } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
 
@@ -20,16 +21,17 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** First of all middleware: takes the time once, names the request, and puts the name on the answer. */
+/** First of all middleware that decides something: takes the time once, names the request, and puts the name on the answer. */
 export function requestContext(): MiddlewareHandler<AppEnv> {
   return async function requestContext(c, next) {
     const given = c.req.header("X-Request-Id");
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set("requestId", requestId);
     c.set("nowMs", Date.now());
-    c.header("X-Request-Id", requestId);
-    if (!isDecodable(new URL(c.req.url).pathname)) return problem(c, UNREADABLE_PATH);
+    c.set("noted", { "X-Request-Id": requestId });
+    const path = pathOf(c);
+    if (path.includes("%") && !isDecodable(path)) return problem(c, UNREADABLE_PATH);
     await next();
-    c.header("X-Request-Id", requestId);
+    completeAnswer(c);
   };
 }

@@ -4,7 +4,7 @@ import type { Problem } from "../../core/problem.ts";
 import { addressCaller } from "../../identity/address.ts";
 import type { Asking } from "../../identity/directory.ts";
 import type { AppEnv } from "../app-env.ts";
-import { countRefusal } from "../edge.ts";
+import { countRefusal } from "../edge-counts.ts";
 import { problem } from "../problem.ts";
 import { rateProblem } from "../rate-headers.ts";
 import { limitTenant } from "./tenant-limit.ts";
@@ -17,7 +17,7 @@ const TRY = { cost: 1, critical: false };
 export function askingOf(c: Context<AppEnv>, config: Config): Asking {
   return {
     env: c.env,
-    nowMs: c.var.nowMs,
+    nowMs: c.get("nowMs"),
     keepMs: config.IDENTITY_CACHE_MS,
     defer: (work) => c.executionCtx.waitUntil(work),
   };

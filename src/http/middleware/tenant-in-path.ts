@@ -9,7 +9,7 @@ import { problem } from "../problem.ts";
  */
 export function tenantInPath(): MiddlewareHandler<AppEnv> {
   return async function tenantInPath(c, next) {
-    const { kind, tenant } = c.var.caller;
+    const { kind, tenant } = c.get("caller");
     return kind === "tenant" && c.req.param("tenant") === tenant ? next() : problem(c, NOT_YOURS);
   };
 }

@@ -1,10 +1,12 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
+import type { Charged } from "../../core/limiter-call.ts";
 import type { Receipt } from "../../core/receipts.ts";
-import { checkCaller, type LimitRequest, refundCaller } from "../../durable/stubs.ts";
-import type { Charged } from "../../durable/tenant-limiter.ts";
+import { type Asker, checkCaller, type LimitRequest, refundCaller } from "../../durable/limiters.ts";
+import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
-import { countRefusal } from "../edge.ts";
+import { noteLimit, noteReturn } from "../decision.ts";
+import { countRefusal } from "../edge-counts.ts";
 import { problem } from "../problem.ts";
 import { rateProblem, setRateHeaders } from "../rate-headers.ts";
 
@@ -19,18 +21,25 @@ export async function limitTenant(
   config: Config,
   request: LimitRequest,
 ): Promise<Charged | Response> {
-  const answer = await checkCaller(c.env, config, c.var.caller, request);
+  const answer = await checkCaller(askerOf(c, config), request);
+  noteLimit(c, request, answer);
   if (answer.kind === "unavailable") {
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }
-  if (answer.degraded) c.header("X-Headgate-Degraded", "limiter");
+  if (answer.degraded) note(c, "X-Headgate-Degraded", "limiter");
   setRateHeaders(c, answer.decision.reports);
   return answer.decision;
 }
 
+function askerOf(c: Context<AppEnv>, config: Config): Asker {
+  const [caller, nowMs] = [c.get("caller"), c.get("nowMs")];
+  return { env: c.env, config, caller, nowMs, afterwards: (work) => c.executionCtx.waitUntil(work) };
+}
+
 /** Takes back the charge of a request that a later layer refused: a refusal charges nothing. */
 export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, receipt: Receipt): Promise<void> {
-  const reports = await refundCaller(c.env, config, c.var.caller, cost, receipt);
+  noteReturn(c);
+  const reports = await refundCaller(askerOf(c, config), cost, receipt);
   if (reports !== null) setRateHeaders(c, reports);
 }
 

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { tightest } from "../../core/limiter.ts";
 import { POLICY_TYPES } from "../../core/policy.ts";
+import { answerJson } from "../answer.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
 
@@ -53,10 +54,16 @@ export function registerCheck(api: Api, config: Config): void {
       responses: { 200: { description: "The decision, yes or no", schema: decision } },
     },
     async (c, { body }) => {
-      const decided = await limitTenant(c, config, { cost: body.cost, critical: false, key: body.key ?? null });
+      const decided = await limitTenant(c, config, {
+        cost: body.cost,
+        critical: false,
+        key: body.key ?? null,
+        final: true,
+      });
       if (decided instanceof Response) return decided;
       const tight = tightest(decided.reports);
-      return c.json(
+      return answerJson(
+        c,
         {
           allowed: decided.outcome === "allowed",
           remaining: tight?.remaining ?? 0,

@@ -81,7 +81,7 @@ export function registerCommands(api: Api, config: Config): void {
     },
     async (c, { params, query }) => {
       const waitMs = (query.wait ?? 0) * 1000;
-      const view = await readCommand(c.env, config, callerKey(c.var.caller), params.id, waitMs, hangUpOf(c));
+      const view = await readCommand(c.env, config, callerKey(c.get("caller")), params.id, waitMs, hangUpOf(c));
       return view === null ? problem(c, unknownCommand(params.id)) : c.json(view);
     },
   );
@@ -96,7 +96,7 @@ export function registerCommands(api: Api, config: Config): void {
       responses: { 204: { description: "Cancelled" } },
     },
     async (c, { params }) => {
-      const cancelled = await cancelCommand(c.env, config, callerKey(c.var.caller), params.id);
+      const cancelled = await cancelCommand(c.env, config, callerKey(c.get("caller")), params.id);
       switch (cancelled) {
         case "cancelled":
           return c.body(null, 204);

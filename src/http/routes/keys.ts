@@ -66,11 +66,11 @@ function registerCreate(api: Api): void {
     },
     async (c, { params: { id }, body }) => {
       const expiresAtMs = body.expiresAt === undefined ? null : Date.parse(body.expiresAt);
-      if (expiresAtMs !== null && expiresAtMs <= c.var.nowMs) {
+      if (expiresAtMs !== null && expiresAtMs <= c.get("nowMs")) {
         return problem(c, invalidFields([{ path: "expiresAt", message: "must be in the future" }], "body"));
       }
       const { keyId, secret, hash } = await newKey();
-      const key = { keyId, name: body.name ?? null, createdAtMs: c.var.nowMs, expiresAtMs };
+      const key = { keyId, name: body.name ?? null, createdAtMs: c.get("nowMs"), expiresAtMs };
       switch (await commit({ keyId }, () => createKey(c.env.DB, id, { ...key, hash }, actOf(c)))) {
         case "created":
           return c.json({ ...showKey(key), key: secret }, 201, { "Cache-Control": "no-store" });

@@ -23,7 +23,7 @@ export function registerLimits(api: Api, config: Config): void {
     async (c) => {
       const look = await limitTenant(c, config, { cost: 0, critical: false });
       if (look instanceof Response) return look;
-      const { tenant, tier } = c.var.caller;
+      const { tenant, tier } = c.get("caller");
       return c.json({ tenant, tier, policies: look.reports }, 200, { "Cache-Control": "no-store" });
     },
   );

@@ -69,7 +69,7 @@ async function answerToken(c: Context<AppEnv>, config: Config, credential: Crede
   c.set("caller", resolution.caller);
   const limited = await refuseOverLimit(c, config, COST);
   if (limited instanceof Response) return limited;
-  const token = await signAccessToken(config, { tenant, keyId }, c.var.nowMs);
+  const token = await signAccessToken(config, { tenant, keyId }, c.get("nowMs"));
   return c.json({ access_token: token, token_type: "Bearer", expires_in: ACCESS_TOKEN_SECONDS }, 200, {
     "Cache-Control": "no-store",
   });

@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
-import type { EngineReport } from "../../core/queue-status.ts";
 import { engineStatus } from "../../durable/engines.ts";
-import { countRefusal, takeRefusals } from "../edge.ts";
+import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 
 /** `/v1/queue`: how the engine stands, the same for every caller. `/admin/queue`: with what only operators see. */
@@ -59,7 +58,7 @@ export function registerQueue(api: Api, config: Config): void {
       responses: { 200: { description: "The engine's state", schema: status } },
     },
     async (c) => {
-      const { operator: _ofOperators, ...shown } = await askEngine(c.env, config);
+      const { status: shown } = await askEngine(c.env, config);
       return c.json(shown, 200, NO_STORE);
     },
   );
@@ -73,20 +72,19 @@ export function registerQueue(api: Api, config: Config): void {
       responses: { 200: { description: "The engine's state, of all partitions together", schema: operatorStatus } },
     },
     async (c) => {
-      const { operator, ...shown } = await askEngine(c.env, config);
-      const { accepting, retryAfterSeconds } = operator;
+      const { status: shown, accepting, retryAfterSeconds } = await askEngine(c.env, config);
       return c.json({ ...shown, accepting, retryAfterSeconds, partitions: config.ENGINE_PARTITIONS }, 200, NO_STORE);
     },
   );
 }
 
-/** How the engine stands; it hears what this isolate refused without asking. */
-async function askEngine(env: Env, config: Config): Promise<EngineReport> {
-  const refusals = takeRefusals();
+/** How the engine stands; it hears what this isolate did without asking. */
+async function askEngine(env: Env, config: Config): ReturnType<typeof engineStatus> {
+  const told = takeTold();
   try {
-    return await engineStatus(env, config, refusals);
+    return await engineStatus(env, config, told);
   } catch (error) {
-    for (const [code, n] of Object.entries(refusals)) countRefusal(code, n);
+    giveBackTold(told);
     throw error;
   }
 }

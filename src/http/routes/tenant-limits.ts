@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import { applyLimits, resetLimiter } from "../../durable/stubs.ts";
+import { applyLimits, resetLimiter } from "../../durable/limiters.ts";
 import { deleteTenantLimits, noteReset, putTenantLimits } from "../../store/tenant-limits.ts";
 import type { Tenant } from "../../store/tenants.ts";
 import { actOf, commit, notFound, push } from "../admin-write.ts";
@@ -92,7 +92,7 @@ export async function asked(c: Context<AppEnv>, ask: () => Promise<Response>): P
   try {
     return await ask();
   } catch (error) {
-    console.error(JSON.stringify({ event: "limiter_failed", requestId: c.var.requestId, error: String(error) }));
+    console.error(JSON.stringify({ event: "limiter_failed", requestId: c.get("requestId"), error: String(error) }));
     const detail = "The tenant's limiter does not answer. Repeating the request is safe.";
     return problem(c, { code: "unavailable", detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }

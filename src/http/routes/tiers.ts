@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
+import { LIMITER_MODES } from "../../core/lease.ts";
 import type { Limits } from "../../core/policy.ts";
-import { applyLimits } from "../../durable/stubs.ts";
+import { applyLimits } from "../../durable/limiters.ts";
 import {
   ANONYMOUS_TIER,
   DEFAULT_TIER,
@@ -28,7 +29,14 @@ const NEEDED_TIERS: ReadonlySet<string> = new Set([DEFAULT_TIER, ANONYMOUS_TIER]
 
 const tierPath = z.object({ name: z.string().regex(/^[a-z0-9_-]{1,64}$/, "must be 1 to 64 of a-z, 0-9, _ and -") });
 const tierShape = z
-  .object({ name: z.string(), ...shownLimits, weight: z.int(), version: z.int(), updatedAt: z.iso.datetime() })
+  .object({
+    name: z.string(),
+    ...shownLimits,
+    weight: z.int(),
+    limiterMode: z.enum(LIMITER_MODES),
+    version: z.int(),
+    updatedAt: z.iso.datetime(),
+  })
   .openapi("Tier");
 const savedTier = tierShape.extend({ tenantsUpdated: z.int(), tenantsPending: z.int() }).openapi("SavedTier");
 
@@ -38,8 +46,8 @@ export function registerTiers(api: Api, config: Config): void {
   registerDelete(api);
 }
 
-function showTier({ name, policies, weight, version, updatedAtMs }: Tier) {
-  return { name, ...showPolicies(policies), weight, version, updatedAt: isoTime(updatedAtMs) };
+function showTier({ name, policies, weight, limiterMode, version, updatedAtMs }: Tier) {
+  return { name, ...showPolicies(policies), weight, limiterMode, version, updatedAt: isoTime(updatedAtMs) };
 }
 
 function registerReads(api: Api): void {
@@ -77,7 +85,7 @@ function registerPut(api: Api, config: Config): void {
     {
       method: "put",
       path: "/admin/tiers/{name}",
-      summary: "Make a tier or replace its limits and, where it is given, its weight",
+      summary: "Make a tier or replace its limits and, where they are given, its weight and limiter mode",
       tags: ["admin"],
       params: tierPath,
       body: tierBody,

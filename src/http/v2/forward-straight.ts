@@ -38,8 +38,8 @@ export async function forwardHeld(
   { cost, critical }: CommandRoute,
   straight: Straight,
 ): Promise<Response> {
-  const tenant = callerKey(c.var.caller);
-  const asker = { tenant, weight: c.var.caller.weight };
+  const tenant = callerKey(c.get("caller"));
+  const asker = { tenant, weight: c.get("caller").weight };
   const partition = partitionOf(tenant, config.ENGINE_PARTITIONS);
   const atEdge = critical ? null : gated(partition, tenant, false, Date.now());
   const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
@@ -70,7 +70,9 @@ async function ask(c: Context<AppEnv>, config: Config, straight: Straight): Prom
     if (comeBack !== null) c.header("Retry-After", comeBack);
     return new Response(said, { status: answer.status, headers: c.res.headers });
   } catch (error) {
-    console.warn(JSON.stringify({ event: "upstream_unreachable", requestId: c.var.requestId, error: String(error) }));
+    console.warn(
+      JSON.stringify({ event: "upstream_unreachable", requestId: c.get("requestId"), error: String(error) }),
+    );
     return problem(c, again ? UNREACHABLE : UNKNOWN_FATE);
   }
 }
@@ -81,7 +83,7 @@ function headersFor(c: Context<AppEnv>, config: Config): Headers {
     const value = c.req.header(name);
     if (value !== undefined) headers.set(name, value);
   }
-  headers.set(...ownerHeader(callerKey(c.var.caller)));
+  headers.set(...ownerHeader(callerKey(c.get("caller"))));
   if (config.UPSTREAM_AUTHORIZATION !== "") headers.set("Authorization", config.UPSTREAM_AUTHORIZATION);
   return headers;
 }

@@ -128,13 +128,13 @@ async function endOfInstance(
   key: string,
   untilMs: number,
 ): Promise<InstanceView | null> {
-  const tenant = callerKey(c.var.caller);
+  const tenant = callerKey(c.get("caller"));
   for (let waits = 0; waits < AWAITS_MAX; waits++) {
     try {
       return await awaitInstance(c.env, config, tenant, key, Math.max(0, untilMs - Date.now()), hangUpOf(c));
     } catch (error) {
       if (!(error instanceof ObjectUnreachable)) throw error;
-      console.warn(JSON.stringify({ event: "wait_failed", requestId: c.var.requestId, error: error.message }));
+      console.warn(JSON.stringify({ event: "wait_failed", requestId: c.get("requestId"), error: error.message }));
     }
   }
   return null;
@@ -153,7 +153,7 @@ function stillRuns(key: string, because: string): AnyProblem {
 async function incidentOf(c: Context<AppEnv>, config: Config, key: string): Promise<string> {
   const query = { filter: { processInstanceKey: key }, sort: [], page: { limit: 1 } };
   try {
-    const found = await searchEngine(c.env, config, callerKey(c.var.caller), "incidents", query);
+    const found = await searchEngine(c.env, config, callerKey(c.get("caller")), "incidents", query);
     const [incident] = "fault" in found ? [] : found.items;
     if (incident === undefined) return "";
     const { incidentKey, errorType, elementId, errorMessage } = incident;
@@ -163,7 +163,7 @@ async function incidentOf(c: Context<AppEnv>, config: Config, key: string): Prom
     );
   } catch (error) {
     // The answer is as true without it.
-    console.warn(JSON.stringify({ event: "incident_unread", requestId: c.var.requestId, error: String(error) }));
+    console.warn(JSON.stringify({ event: "incident_unread", requestId: c.get("requestId"), error: String(error) }));
     return "";
   }
 }

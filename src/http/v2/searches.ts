@@ -51,7 +51,7 @@ async function answerSearch(
   const limited = await refuseOverLimit(c, config, route);
   if (limited instanceof Response) return limited;
   const query = { filter: typeof tenantId === "string" ? rest : filter, sort, page };
-  const found = await searchEngine(c.env, config, callerKey(c.var.caller), kind, query);
+  const found = await searchEngine(c.env, config, callerKey(c.get("caller")), kind, query);
   if ("fault" in found) return problem(c, { code: "invalid_request", detail: found.fault });
   return c.json(pageOf(found.items, found.total));
 }

@@ -10,7 +10,7 @@ import { DEFAULT_TENANT } from "./engine-endpoint.ts";
 
 /** What is wrong with the tenants that a request names; null: nothing. */
 export function foreignTenant(c: Context<AppEnv>, named: readonly (string | undefined)[]): Problem | null {
-  const { kind, tenant } = c.var.caller;
+  const { kind, tenant } = c.get("caller");
   const own = (name: string) => name === DEFAULT_TENANT || (kind === "tenant" && name === tenant);
   return named.every((name) => name === undefined || own(name)) ? null : NOT_YOURS;
 }

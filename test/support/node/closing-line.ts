@@ -1,5 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 import { NO_CHROMIUM, skipsBrowserTests } from "./chromium.ts";
+import { NO_PROMTOOL, skipsPromtool } from "./promtool.ts";
 
 /** Ends every test run with one plain line of counts, and says loudly what was skipped. */
 export default class ClosingLine implements Reporter {
@@ -18,6 +19,7 @@ export default class ClosingLine implements Reporter {
       counts.failed += module.state() === "failed" ? Math.max(1, failed) : failed;
     }
     if (noBrowser > 0) console.log(`BROWSER TESTS SKIPPED, ${noBrowser} of them: ${NO_CHROMIUM}`);
+    if (skipsPromtool()) console.log(`TESTS OF ops/ BY PROMTOOL SKIPPED: ${NO_PROMTOOL}`);
     console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   }
 }

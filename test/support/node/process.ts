@@ -55,6 +55,8 @@ function announcedUrl(child: ChildProcess): Promise<string> {
       const url = /listens on (http:\S+)/.exec(output)?.[1];
       if (url === undefined) return;
       clearTimeout(timer);
+      // What it logs from now on is read and let go: unread, it would stop the gateway in the end.
+      for (const stream of [child.stdout, child.stderr]) stream?.off("data", look).resume();
       resolve(url);
     };
     child.stdout?.on("data", look);

@@ -1,0 +1,241 @@
+import { Demand, type Done, type Grant, type HeldLease, type LeaseAsk, type View } from "./lease.ts";
+import { type CompiledLimits, count, decide, giveBack, judge, type PolicyReport } from "./limiter.ts";
+import type { Charged } from "./limiter-call.ts";
+import type { Meter } from "./meter.ts";
+import type { Receipt } from "./receipts.ts";
+import type { Subjects } from "./subjects.ts";
+
+/**
+ * What one isolate holds of the meters of one caller: how they stood when it last heard of them, what it has spent since,
+ * and what it still may spend. It decides with the same arithmetic as the object does, on meters that are the object's
+ * own as long as no other isolate changes them; so with one isolate both give the same answers to the token.
+ *
+ * It admits no more than was leased. It refuses what does not fit by what it knows, and by nothing that is older than the
+ * view lasts: a second at most, and never longer than the honest wait, because the meters it refuses by are aged.
+ */
+
+interface Held {
+  meters: ReadonlyMap<string, Meter>;
+  /** From the isolate's clock to the object's, in milliseconds. */
+  readonly shiftMs: number;
+  /** On the isolate's clock. */
+  readonly fromMs: number;
+  untilMs: number;
+  readonly grant: Grant | null;
+  /** On the object's clock: from this cost on, when it fits, and when it may be asked for. */
+  readonly turn: { readonly cost: number; readonly fitsAtMs: number; readonly asksAtMs: number } | null;
+  /** Tokens that it began with, and those that may still be spent. */
+  readonly lent: number;
+  budget: number;
+  /** Tokens spent here so far. */
+  spent: number;
+}
+
+/** A request as its isolate asks the object about it. Handed back with the answer. */
+export interface Asking {
+  readonly lease: LeaseAsk;
+  /** Of the limits that were known then. */
+  readonly version: number;
+  readonly askedAtMs: number;
+  /** Whether it brings a lease back or may bring one: only one such call is under way at a time. */
+  readonly carries: boolean;
+}
+
+/** Tokens from which on a lease is asked for again before it has run out. */
+const SMALL_LEASE = 16;
+
+export class Holding {
+  #limits: CompiledLimits;
+  readonly subjects: Subjects;
+  readonly countsTenantOnly: boolean;
+  readonly #demand = new Demand();
+  #held: Held | null = null;
+  #admitted = 0;
+  #refused = 0;
+  #carrying = false;
+  /** The version of limits that the object has been told. */
+  #toldVersion: number | null = null;
+  /** Tokens spent while a call that carries the lease is under way. */
+  #inFlight = 0;
+
+  /** @param countsTenantOnly no limit counts single subjects: who asks within the tenant is of no interest */
+  constructor(limits: CompiledLimits, subjects: Subjects, countsTenantOnly: boolean) {
+    this.countsTenantOnly = countsTenantOnly;
+    this.#limits = limits;
+    this.subjects = subjects;
+  }
+
+  /** Newer limits end what was held under the older ones. */
+  goBy(limits: CompiledLimits): void {
+    if (limits === this.#limits) return;
+    if (limits.version !== this.#limits.version && this.#held) this.#held.untilMs = Number.NEGATIVE_INFINITY;
+    this.#limits = limits;
+  }
+
+  /** Whether the object knows the limits, so that their version will do. */
+  get isTold(): boolean {
+    return this.#toldVersion === this.#limits.version;
+  }
+
+  /** The object has decided by these limits, or it has not: it does not know them. */
+  told(knows: boolean): void {
+    this.#toldVersion = knows ? this.#limits.version : null;
+  }
+
+  /** Decides a request here, if it can be. @returns null when the object has to be asked */
+  decide(cost: number, judgeOnly: boolean, nowMs: number): Charged | null {
+    if (!judgeOnly) this.#demand.count(cost, nowMs);
+    const held = this.#live(nowMs);
+    // A look is asked for to be exact.
+    if (held === null || (cost === 0 && !judgeOnly)) return null;
+    const atMs = timeOf(held, cost, nowMs);
+    if (judgeOnly) return judge(held.meters, this.#limits, cost, atMs, this.subjects);
+    const { decision, next } = decide(held.meters, this.#limits, cost, atMs, this.subjects);
+    if (decision.outcome !== "allowed") {
+      this.#refused += 1;
+      return decision;
+    }
+    if (held.budget < cost || held.grant === null) return null;
+    held.meters = next;
+    held.budget -= cost;
+    held.spent += cost;
+    if (this.#carrying) this.#inFlight += cost;
+    this.#admitted += 1;
+    return { ...decision, receipt: { ...held.grant.receipt, spent: held.spent } };
+  }
+
+  /** A critical request was counted by the object: it is counted here too, so that what is told of the rest is true. */
+  countCritical(cost: number, nowMs: number): void {
+    const held = this.#live(nowMs);
+    if (held === null) return;
+    const { next } = count(held.meters, this.#limits, cost, nowMs + held.shiftMs, this.subjects);
+    held.meters = next;
+  }
+
+  /** Whether it is time to ask for the next lease behind a request, so that none has to wait for one. */
+  isRunningOut(nowMs: number): boolean {
+    const held = this.#live(nowMs);
+    if (held?.grant == null || this.#carrying) return false;
+    const { fromMs, untilMs, lent, budget } = held;
+    // Near the limit leases are so small that each would be followed by a call for the next.
+    if (lent < SMALL_LEASE) return false;
+    return 4 * budget < lent || 4 * (nowMs - fromMs) > 3 * (untilMs - fromMs);
+  }
+
+  /** Tokens that may be spent here at this time. */
+  unspent(nowMs: number): number {
+    return this.#live(nowMs)?.budget ?? 0;
+  }
+
+  /**
+   * What to tell the object with a call, and ask of it.
+   *
+   * @param leaseMs null where nothing is to be leased
+   * @param behind no request waits for this call: what is held may be spent meanwhile
+   */
+  ask(leaseMs: number | null, nowMs: number, behind = false): Asking {
+    const { version } = this.#limits;
+    const done = this.#takeDone();
+    const wanted = leaseMs === null ? 0 : this.#demand.wantFor(leaseMs, nowMs);
+    const held = this.#held === null ? null : leaseOf(this.#held);
+    if (this.#carrying || (wanted === 0 && held === null)) {
+      return { lease: { want: 0, kept: 0, held: null, done }, version, askedAtMs: nowMs, carries: false };
+    }
+    const kept = behind ? this.unspent(nowMs) : 0;
+    // All of it goes back, so that the answer is what it would be without leases.
+    if (!behind && this.#held !== null) this.#held.untilMs = Number.NEGATIVE_INFINITY;
+    this.#carrying = true;
+    this.#inFlight = 0;
+    const lease = { want: Math.max(0, wanted - kept), kept, held, done };
+    return { lease, version, askedAtMs: nowMs, carries: true };
+  }
+
+  /** The object has answered. @param view what it showed, if anything; @returns what is held now, if anything */
+  hear({ lease, version, askedAtMs, carries }: Asking, view: View | null, nowMs: number): object | null {
+    if (carries) this.#carrying = false;
+    // Another call has the lease.
+    if (this.#carrying) return null;
+    if (!carries && this.#held?.grant) return null;
+    if (view === null || version !== this.#limits.version) {
+      this.#held = null;
+      return null;
+    }
+    const { atMs, lastsMs, grant, turn } = view;
+    const lent = grant === null ? 0 : lease.kept + grant.tokens;
+    const spent = grant === null ? 0 : this.#inFlight;
+    const seen = new Map(view.meters);
+    this.#held = {
+      meters: spent === 0 ? seen : count(seen, this.#limits, spent, atMs, this.subjects, "whole").next,
+      // The answer is older than its arrival: so this is never ahead of the object's time.
+      shiftMs: atMs - nowMs,
+      fromMs: askedAtMs,
+      untilMs: askedAtMs + lastsMs,
+      grant,
+      turn: turn ? { cost: turn.cost, fitsAtMs: atMs + turn.fitsInMs, asksAtMs: atMs + turn.asksInMs } : null,
+      lent,
+      budget: lent - spent,
+      spent,
+    };
+    return this.#held;
+  }
+
+  /** Nobody has answered, and it is not known what was heard: nothing of it may be given back or spent any more. */
+  failed({ carries }: Asking): void {
+    if (!carries) return;
+    this.#carrying = false;
+    this.#held = null;
+  }
+
+  /**
+   * Ends what is held.
+   *
+   * @param heard what {@link hear} gave: only that is ended, and not what has come after it
+   * @returns what the object is to be told; null when there is nothing, or a call that is under way tells it
+   */
+  end(heard?: object): LeaseAsk | null {
+    if (this.#carrying || (heard !== undefined && this.#held !== heard)) return null;
+    const held = this.#held === null ? null : leaseOf(this.#held);
+    this.#held = null;
+    const done = this.#takeDone();
+    if (held === null && done.admitted + done.refused === 0) return null;
+    return { want: 0, kept: 0, held, done };
+  }
+
+  /** Gives back what was spent here, if it is still the same lease. @returns how the policies stand; null: ask the object */
+  refund(cost: number, receipt: Receipt, nowMs: number): readonly PolicyReport[] | null {
+    const held = this.#live(nowMs);
+    const own = held?.grant?.receipt;
+    if (held === null || own === undefined || this.#carrying || receipt.spent === undefined) return null;
+    if (own.life !== receipt.life || own.total !== receipt.total) return null;
+    const since = held.spent - receipt.spent;
+    const atMs = nowMs + held.shiftMs;
+    const given = giveBack(held.meters, this.#limits, cost, receipt.ids, since, atMs, this.subjects);
+    held.meters = given.next;
+    held.budget += cost;
+    this.#admitted -= 1;
+    return given.decision.reports;
+  }
+
+  /** What is held, while it may be used: a clock that steps ends it. */
+  #live(nowMs: number): Held | null {
+    const held = this.#held;
+    return held !== null && nowMs >= held.fromMs && nowMs < held.untilMs ? held : null;
+  }
+
+  #takeDone(): Done {
+    const done = { admitted: this.#admitted, refused: this.#refused };
+    this.#admitted = 0;
+    this.#refused = 0;
+    return done;
+  }
+}
+
+/** The object's time to decide by: it stands still while others are to have what comes back. */
+function timeOf({ shiftMs, turn }: Held, cost: number, nowMs: number): number {
+  const atMs = nowMs + shiftMs;
+  return turn !== null && cost >= turn.cost && atMs < turn.asksAtMs ? Math.min(atMs, turn.fitsAtMs - 1) : atMs;
+}
+
+function leaseOf({ grant, budget, meters }: Held): HeldLease | null {
+  return grant && { receipt: grant.receipt, change: grant.change, unspent: budget, meters: [...meters] };
+}

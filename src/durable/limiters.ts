@@ -1,0 +1,230 @@
+import type { Config } from "../config.ts";
+import { EdgeLimits } from "../core/edge-limits.ts";
+import type { Asking, Holding } from "../core/holding.ts";
+import { LEASE_GRACE_MS, type LeaseAsk } from "../core/lease.ts";
+import type { PolicyReport } from "../core/limiter.ts";
+import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
+import type { Limits } from "../core/policy.ts";
+import type { Receipt } from "../core/receipts.ts";
+import type { Subjects } from "../core/subjects.ts";
+import { type Caller, callerKey } from "../identity/caller.ts";
+import { type Calls, limiterOf, ObjectUnreachable } from "./stubs.ts";
+import type { TenantLimiter } from "./tenant-limiter.ts";
+
+/**
+ * Calls of the limiter objects: what this isolate can decide by itself, when it asks, and what it means when nobody
+ * answers.
+ */
+
+/**
+ * Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. Made by the first
+ * request: there is no chance before.
+ */
+let edge: EdgeLimits | undefined;
+
+function edgeLimits(): EdgeLimits {
+  edge ??= new EdgeLimits(Math.random());
+  return edge;
+}
+
+/** What a request asks of its caller's limits. */
+export interface LimitRequest {
+  readonly cost: number;
+  readonly critical: boolean;
+  /** The request is refused further on whatever its limits say: it is judged, and not charged. */
+  readonly judgeOnly?: boolean;
+  /** Whom the caller names: limits of scope `key` count it, and do not apply without. */
+  readonly key?: string | null;
+  /** Nobody further on can refuse it, so that nothing will be given back. */
+  readonly final?: boolean;
+}
+
+/** The request that a limiter is asked for. */
+export interface Asker {
+  readonly env: Env;
+  readonly config: Config;
+  readonly caller: Caller;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  /** Lets work go on after the answer (`ctx.waitUntil`). */
+  readonly afterwards: (work: Promise<void>) => void;
+}
+
+export type CheckAnswer =
+  | { readonly kind: "decided"; readonly decision: Charged; readonly degraded: boolean }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+/**
+ * Decides by what this isolate holds, or asks the caller's limiter. One that does not answer in `LIMITER_TIMEOUT_MS`, or
+ * cannot be reached, is answered for by `LIMITER_FAILURE`: open admits and says so (`degraded`), closed refuses all but
+ * critical commands. A limiter that throws has a bug, and no failure mode makes that an admission.
+ */
+export async function checkCaller(asker: Asker, request: LimitRequest): Promise<CheckAnswer> {
+  const { config, caller, nowMs } = asker;
+  const { cost, critical, judgeOnly = false, key = null } = request;
+  const subjects = subjectsOf(caller, key);
+  const held = holdingOf(caller, subjects);
+  const here = critical ? undefined : held?.decide(cost, judgeOnly, nowMs);
+  if (held !== null && here) {
+    if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held));
+    return { kind: "decided", decision: here, degraded: false };
+  }
+  const asking = critical ? null : (held?.ask(leaseMsFor(asker), nowMs) ?? null);
+  const { final = false } = request;
+  const whole = { cost, ...(critical && { critical }), ...(judgeOnly && { judgeOnly }), ...(final && { final }) };
+  const decision = await ask(asker, held, subjects, asking, whole);
+  if (decision !== null) {
+    if (critical && decision.outcome === "allowed") held?.countCritical(cost, nowMs);
+    return { kind: "decided", decision, degraded: false };
+  }
+  console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));
+  if (config.LIMITER_FAILURE === "closed" && !critical)
+    return { kind: "unavailable", detail: "The rate limiter does not answer." };
+  return { kind: "decided", decision: { outcome: "allowed", reports: [] }, degraded: true };
+}
+
+/**
+ * Asks the object, and takes over what it shows and lends. What it knows already is not sent again: a third of the time
+ * of a call is for what goes along with it.
+ *
+ * @returns null when it does not answer in time
+ */
+async function ask(
+  { env, config, caller, afterwards }: Asker,
+  held: Holding | null,
+  subjects: Subjects,
+  asking: Asking | null,
+  request: LimiterRequest,
+): Promise<Charged | null> {
+  const limiter = limiterOf(env, callerKey(caller));
+  const whole = {
+    ...request,
+    ...(held?.countsTenantOnly ? {} : { subjects }),
+    ...(asking !== null && {
+      isolate: edgeLimits().isolate,
+      ...(isEmpty(asking.lease) ? {} : { lease: asking.lease }),
+    }),
+  };
+  const { limits, tier } = caller;
+  const say = (isTold: boolean) =>
+    isTold && limits !== null ? { ...whole, version: limits.version } : { ...whole, limits, tier };
+  const call = async () => {
+    const answer = await limiter.check(say(held?.isTold === true));
+    return answer.outcome === "unknown_limits" ? await limiter.check(say(false)) : answer;
+  };
+  const answer = await answeredInTime(call, config.LIMITER_TIMEOUT_MS);
+  if (answer?.outcome === "unknown_limits") throw new Error("the object was told the limits");
+  held?.told(answer !== null);
+  if (held === null || asking === null) return answer;
+  if (answer === null) {
+    held.failed(asking);
+    return null;
+  }
+  const { view = null } = answer;
+  const heard = held.hear(asking, view, Date.now());
+  if (heard !== null && view !== null) afterwards(endOfLease(limiter, held, heard, view.lastsMs));
+  return answer;
+}
+
+function isEmpty({ want, kept, held, done }: LeaseAsk): boolean {
+  return want + kept + done.admitted + done.refused === 0 && held === null;
+}
+
+function subjectsOf(caller: Caller, key: string | null): Subjects {
+  return { credential: caller.credential, ip: caller.address, key };
+}
+
+/** Null while D1 has told nothing of the caller's limits: then its object alone knows them. */
+function holdingOf(caller: Caller, subjects: Subjects): Holding | null {
+  const { limits } = caller;
+  return limits === null ? null : edgeLimits().holding({ limiter: callerKey(caller), limits, subjects });
+}
+
+/** How long tokens are leased to this caller's requests, in milliseconds; null: not at all. */
+function leaseMsFor({ config, caller }: Asker): number | null {
+  return config.LIMITER_MODE === "exact" || caller.limiterMode === "exact" ? null : config.LEASE_MS;
+}
+
+/** Asks for the next lease, behind a request that the present one has answered. */
+async function renew(asker: Asker, held: Holding): Promise<void> {
+  const asking = held.ask(leaseMsFor(asker), asker.nowMs, true);
+  await ask(asker, held, held.subjects, asking, { cost: 0 });
+}
+
+/** A lease that nobody has renewed goes back at its end, with the account of what was decided by it. */
+async function endOfLease(limiter: Calls<TenantLimiter>, held: Holding, heard: object, lastsMs: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, lastsMs + LEASE_GRACE_MS));
+  const lease = held.end(heard);
+  if (lease === null) return;
+  // What does not arrive stays charged, and is forgiven by time.
+  await limiter.settle(lease, held.subjects).catch((error: unknown) => {
+    console.warn(JSON.stringify({ event: "lease_lost", error: String(error) }));
+  });
+}
+
+/** The answer, or null when there is nobody to give it, or it took longer than `timeoutMs`. */
+async function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T | null> {
+  const timeout = Promise.withResolvers<null>();
+  const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
+  try {
+    return await Promise.race([ask(), timeout.promise]);
+  } catch (error) {
+    if (error instanceof ObjectUnreachable) return null;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Gives a caller back what it was charged for a request that was refused further on.
+ *
+ * @returns how its policies stand now; null when its limiter does not answer: the refusal must not wait for it
+ */
+export async function refundCaller(
+  { env, config, caller, nowMs }: Asker,
+  cost: number,
+  receipt: Receipt,
+): Promise<readonly PolicyReport[] | null> {
+  const subjects = subjectsOf(caller, null);
+  const here = holdingOf(caller, subjects)?.refund(cost, receipt, nowMs) ?? null;
+  if (here !== null) return here;
+  const limiter = limiterOf(env, callerKey(caller));
+  return await answeredInTime(() => limiter.refund(cost, receipt, subjects), config.LIMITER_TIMEOUT_MS);
+}
+
+/** Tells a caller's limiter how long its commands took, for a rate that adapts. */
+export async function observeLatencies(env: Env, caller: Caller, latenciesMs: readonly number[]): Promise<void> {
+  await limiterOf(env, callerKey(caller)).observe(latenciesMs);
+}
+
+/** Tells a tenant's object its limits. They hold from the next request on; the newest version wins there. */
+export async function applyLimits(env: Env, tenant: string, limits: Limits): Promise<void> {
+  await withoutLeases(env, tenant, (limiter) => limiter.apply(limits));
+}
+
+/** Forgives what a tenant owes. */
+export async function resetLimiter(env: Env, tenant: string): Promise<void> {
+  await withoutLeases(env, tenant, (limiter) => limiter.reset());
+}
+
+/** What a tenant's object has admitted and refused since `since` (Unix milliseconds), and what D1 has not heard of yet. */
+export async function limiterUsage(env: Env, tenant: string): ReturnType<Calls<TenantLimiter>["usage"]> {
+  return await withoutLeases(env, tenant, (limiter) => limiter.usage());
+}
+
+/** Calls a tenant's object once it has heard of all that this isolate decided; what was held of it is not used again. */
+async function withoutLeases<T>(
+  env: Env,
+  tenant: string,
+  call: (limiter: Calls<TenantLimiter>) => Promise<T>,
+): Promise<T> {
+  const key = callerKey({ kind: "tenant", tenant });
+  const limiter = limiterOf(env, key);
+  for (const { lease, subjects } of edgeLimits().takeAll(key)) await limiter.settle(lease, subjects);
+  try {
+    return await call(limiter);
+  } finally {
+    edgeLimits().forget(key);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
+import type { Config } from "../../config.ts";
+import type { AppEnv } from "../app-env.ts";
+import { tellWhenDue } from "../edge-counts.ts";
+
+/**
+ * After each answer: one line in the log about what was decided, and now and then word to the engine of what was counted
+ * here. Around all other middleware but the one that names the request. A line holds no body, no header, no query and no
+ * path as it was sent: only the pattern of its route.
+ */
+export function telemetry(config: Config): MiddlewareHandler<AppEnv> {
+  return async function telemetry(c, next) {
+    await next();
+    const nowMs = Date.now();
+    if (isLogged(config.LOG_REQUESTS, c)) console.log(lineOf(c, nowMs));
+    const told = tellWhenDue(c.env, config, nowMs);
+    if (told !== null) c.executionCtx.waitUntil(told);
+  };
+}
+
+/** Refused, or faulty: whatever was not simply done. A check's answer is 200 and may say no all the same. */
+function isLogged(which: Config["LOG_REQUESTS"], c: Context<AppEnv>): boolean {
+  const decision = c.get("decision");
+  const refused = c.res.status >= 400 || (decision !== undefined && decision !== "allowed");
+  return which === "on" || (which === "refused" && refused);
+}
+
+function lineOf(c: Context<AppEnv>, nowMs: number): string {
+  // Who nobody could tell, or nobody asked for, has no name.
+  const tenant: string | undefined = c.get("caller")?.tenant;
+  const actor: string | undefined = c.get("actor");
+  return JSON.stringify({
+    event: "request",
+    requestId: c.get("requestId"),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(actor === undefined ? {} : { actor }),
+    method: c.req.method,
+    route: routeOf(c),
+    decision: c.get("decision") ?? (c.res.status < 400 ? "done" : "failed"),
+    status: c.res.status,
+    durationMs: Math.max(0, nowMs - c.get("nowMs")),
+  });
+}
+
+/** The pattern of the route that answers; of a path that has none, nothing of what was sent. */
+function routeOf(c: Context<AppEnv>): string {
+  return matchedRoutes(c).findLast(({ method, path }) => method !== "ALL" && !path.endsWith("*"))?.path ?? "none";
+}
