@@ -55,6 +55,26 @@ describeInBrowser(
       await page.getByLabel("Token").waitFor();
     });
 
+    test("loads less than 100 KB of script before anybody scrolls, and the rest when somebody does", async () => {
+      const { page } = await signedIn(site, ADMIN);
+      const sizes = new Map<string, Promise<number>>();
+      page.on("response", (response) => {
+        if (!response.url().endsWith(".js")) return;
+        sizes.set(
+          response.url(),
+          response.body().then((body) => body.length),
+        );
+      });
+      const usage = page.waitForResponse("**/admin/usage*");
+      await page.reload();
+      await page.getByText("Live, every second").waitFor();
+      await usage;
+      const first = await Promise.all(sizes.values());
+      expect(first.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+      await part(page, "Tiers");
+      expect(sizes.size).toBeGreaterThan(first.length);
+    });
+
     test("shows an overload while it happens, with the figures that callers saw, and its end", async () => {
       await deploy(site.url(), PREMIUM);
       const { page, axe, screenshot } = await signedIn(site, ADMIN);
