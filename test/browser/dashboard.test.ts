@@ -240,7 +240,7 @@ describeInBrowser(
         page.on("request", (request) => asked.push(request.method()));
       };
       const { page, axe } = await signedIn(site, VIEWER, { prepare });
-      expect(await page.locator(".bar .badge").textContent()).toBe("Viewer, read only");
+      expect(await page.locator(".bar .badge").textContent()).toBe("Read only");
       await page.getByText("pausing needs the admin token").waitFor();
       for (const name of ["Dead letters", "Flow control", "Tiers", "Tenants", "Last changes"]) await part(page, name);
       await row(await part(page, "Tenants"), "demo-free")
