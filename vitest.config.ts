@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "core",
-          include: ["test/{core,cli,client,sim,web,telemetry,ops}/**/*.test.ts", "test/tidy.test.ts"],
+          include: ["test/{core,cli,client,sim,telemetry,ops,web}/**/*.test.ts", "test/tidy.test.ts"],
           // Pure code keeps nothing between files: they share a worker each instead of starting one.
           isolate: false,
         },

@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import { ENGINE_SILENT } from "./durable/engines.ts";
 import { ObjectUnreachable } from "./durable/stubs.ts";
 import type { AppEnv } from "./http/app-env.ts";
+import { registerDocument } from "./http/document/document.ts";
 import type { Api } from "./http/endpoint.ts";
 import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
@@ -11,6 +12,7 @@ import { preflight } from "./http/middleware/preflight.ts";
 import { requestContext } from "./http/middleware/request-context.ts";
 import { telemetry } from "./http/middleware/telemetry.ts";
 import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
+import { answerNowhere } from "./http/not-found.ts";
 import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
 import { registerCheck } from "./http/routes/check.ts";
@@ -33,14 +35,11 @@ import { SurfaceRouter } from "./http/surface-router.ts";
 import { registerEngineSurface } from "./http/v2/engine-surface.ts";
 import { STORE_RETRY_AFTER_SECONDS, StoreUnavailable } from "./store/database.ts";
 
-/** The version of the HTTP contract, as the API document names it. */
-const API_VERSION = "1";
-
 /** Builds the app: middleware in the order of the flow, then the routes. The only `onError` and `notFound`. */
 export function createApp(config: Config): OpenAPIHono<AppEnv> {
   const app = new OpenAPIHono<AppEnv>({ router: new SurfaceRouter() });
   app.onError((error, c) => answerError(error, c));
-  app.notFound((c) => problem(c, { code: "not_found", detail: `There is no ${c.req.method} ${c.req.path} here.` }));
+  app.notFound(answerNowhere(app, config));
 
   app.use(telemetry(config));
   app.use(requestContext());
@@ -50,7 +49,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   app.use("/t/:tenant/v2/*", authenticate(config, { local: true }), tenantInPath());
   app.use("/admin/*", adminAuth(config));
 
-  const api: Api = { app, bodyBytesMax: config.BODY_BYTES_MAX };
+  const api: Api = { app, shapes: [], bodyBytesMax: config.BODY_BYTES_MAX };
   registerHealth(api, config);
   registerCommands(api, config);
   registerQueue(api, config);
@@ -66,10 +65,10 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   registerDeadLetters(api, config);
   registerAudit(api);
   registerUsage(api);
-  registerMetrics(api, config);
   registerSession(api);
+  registerMetrics(api, config);
+  registerDocument(api, config);
   registerPages(api);
-  app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "Headgate", version: API_VERSION } });
   return app;
 }
 

@@ -197,7 +197,7 @@ export class Holding {
     const held = this.#held === null ? null : leaseOf(this.#held);
     this.#held = null;
     const done = this.#takeDone();
-    if (held === null && done.admitted + done.refused === 0) return null;
+    if (held === null && done.admitted === 0 && done.refused === 0) return null;
     return { want: 0, kept: 0, held, done };
   }
 

@@ -15,6 +15,8 @@ export type Problem =
   | { readonly code: "forbidden"; readonly detail: string }
   | { readonly code: "not_found"; readonly detail: string }
   | { readonly code: "conflict"; readonly detail: string }
+  /** There is something here, for other methods. */
+  | { readonly code: "method_not_allowed"; readonly detail: string; readonly allowed: readonly string[] }
   | { readonly code: "payload_too_large"; readonly detail: string }
   | {
       readonly code: "rate_limited";
@@ -44,7 +46,7 @@ export type AnyProblemCode = AnyProblem["code"];
 export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused";
 
 interface Wire {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503 | 504;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503 | 504;
   readonly title: string;
   readonly type: string;
 }
@@ -61,6 +63,7 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   forbidden: { status: 403, title: "Forbidden", type: BLANK },
   not_found: { status: 404, title: "Not Found", type: BLANK },
   conflict: { status: 409, title: "Conflict", type: BLANK },
+  method_not_allowed: { status: 405, title: "Method Not Allowed", type: BLANK },
   payload_too_large: { status: 413, title: "Content Too Large", type: BLANK },
   rate_limited: { status: 429, title: "Too Many Requests", type: QUOTA_EXCEEDED },
   cost_exceeds_capacity: { status: 422, title: "Unprocessable Content", type: QUOTA_EXCEEDED },
@@ -93,6 +96,7 @@ export const ENGINE_TITLES: Readonly<Record<AnyProblemCode, string>> = {
   conflict: "INVALID_STATE",
   already_exists: "ALREADY_EXISTS",
   deadline_exceeded: "DEADLINE_EXCEEDED",
+  method_not_allowed: "INVALID_ARGUMENT",
   payload_too_large: "INVALID_ARGUMENT",
   rate_limited: "RESOURCE_EXHAUSTED",
   cost_exceeds_capacity: "INVALID_ARGUMENT",

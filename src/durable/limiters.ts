@@ -127,7 +127,7 @@ async function ask(
 }
 
 function isEmpty({ want, kept, held, done }: LeaseAsk): boolean {
-  return want + kept + done.admitted + done.refused === 0 && held === null;
+  return want + kept === 0 && held === null && done.admitted === 0 && done.refused === 0;
 }
 
 function subjectsOf(caller: Caller, key: string | null): Subjects {

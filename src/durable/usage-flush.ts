@@ -55,14 +55,14 @@ export class UsageFlush {
     return this.#minutes.pending;
   }
 
+  /** Whether it has been told, as far as that matters. */
+  get knowsTier(): boolean {
+    return this.#tenant === null || this.#tier !== UNKNOWN_TIER;
+  }
+
   /** The tier that its caller knows the tenant in; null or undefined while D1 has told nothing. */
   heard(tier: string | null | undefined): void {
     if (tier) this.#tier = tier;
-  }
-
-  /** Whether it need not be told again. */
-  get knowsTier(): boolean {
-    return this.#tenant === null || this.#tier !== UNKNOWN_TIER;
   }
 
   /**

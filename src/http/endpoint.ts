@@ -1,11 +1,12 @@
-import { type OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { FieldFault } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields, type Read, readJson } from "./body.ts";
+import type { Docs } from "./document/docs.ts";
 import { readForm, readMultipart } from "./forms.ts";
-import { PROBLEM_RESPONSE, problem } from "./problem.ts";
+import { problem } from "./problem.ts";
 
 /**
  * One route: its schemas are what checks a request and what the API document shows, so the two cannot differ.
@@ -36,12 +37,17 @@ export interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z
   readonly documentedBody?: z.ZodType;
   /** Headers that the document shows; the handler reads them itself. */
   readonly documentedHeaders?: z.ZodObject;
-  /** What a success answers: description, and the schema of its JSON where it has a body. */
-  readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType }>>;
+  /** What a success answers: description, and the schema of its body where it has one: JSON, unless `types` says otherwise. */
+  readonly responses: Readonly<Record<number, { description: string; schema?: z.ZodType; types?: readonly string[] }>>;
+  /** Its name, refusals and examples. A test holds that every route has them. */
+  readonly docs?: Docs;
 }
 
+/** A route of whatever input, as the API document shows it. */
+export type AnyShape = Shape<z.ZodObject, z.ZodObject, z.ZodType>;
+
 /** What each kind of body is called, and how it is read into what its schema checks. */
-const BODIES = {
+export const BODIES = {
   json: { type: "application/json", read: readJson },
   form: { type: "application/x-www-form-urlencoded", read: readForm },
   multipart: { type: "multipart/form-data", read: readMultipart },
@@ -53,9 +59,11 @@ export interface Input<P, Q, B> {
   readonly body: B;
 }
 
-/** Where routes are registered: the app, which also keeps the list that the API document is made from. */
+/** Where routes are registered: the app, and the list that the API document is made from. */
 export interface Api {
   readonly app: OpenAPIHono<AppEnv>;
+  /** In the order of their registration. */
+  readonly shapes: AnyShape[];
   /** The largest request body, in bytes. */
   readonly bodyBytesMax: number;
 }
@@ -70,7 +78,7 @@ export function endpoint<
   shape: Shape<P, Q, B>,
   handle: (c: Context<AppEnv>, input: Input<z.infer<P>, z.infer<Q>, z.infer<B>>) => Response | Promise<Response>,
 ): void {
-  api.app.openAPIRegistry.registerPath(routeConfig(shape));
+  api.shapes.push(shape);
   const paths = [shape.path, ...(shape.alsoAt === undefined ? [] : [shape.alsoAt])];
   const patterns = paths.map((path) => path.replace(/\{(\w+)\}/g, ":$1"));
   api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
@@ -136,26 +144,3 @@ function dotted(path: readonly PropertyKey[]): string {
 }
 
 const PATH_LENGTH_MAX = 200;
-
-function routeConfig<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
-  shape: Shape<P, Q, B>,
-): RouteConfig {
-  const body = shape.documentedBody ?? shape.body;
-  const responses = Object.entries(shape.responses).map(([status, { description, schema }]) => [
-    status,
-    schema === undefined ? { description } : { description, content: { "application/json": { schema } } },
-  ]);
-  return {
-    method: shape.method,
-    path: shape.path,
-    summary: shape.summary,
-    tags: [...shape.tags],
-    request: {
-      ...(shape.params === undefined ? {} : { params: shape.params }),
-      ...(shape.query === undefined ? {} : { query: shape.query }),
-      ...(shape.documentedHeaders === undefined ? {} : { headers: shape.documentedHeaders }),
-      ...(body === undefined ? {} : { body: { content: { [BODIES[shape.bodyAs ?? "json"].type]: { schema: body } } } }),
-    },
-    responses: { ...Object.fromEntries(responses), default: PROBLEM_RESPONSE },
-  };
-}

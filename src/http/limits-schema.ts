@@ -201,7 +201,7 @@ export const policyShape = z
 /** What limits look like; `requestsPerSecond` and `burstSize` where they would say the same, as one bucket per tenant. */
 export const shownLimits = {
   policies: z.array(policyShape),
-  requestsPerSecond: z.number().optional(),
+  requestsPerSecond: z.number().optional().describe("Where one bucket per tenant is all that there is."),
   burstSize: z.int().optional(),
 };
 

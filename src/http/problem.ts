@@ -30,35 +30,47 @@ interface ProblemBody {
 }
 
 /** Every answer that is no success, as the API document shows it. */
-export const PROBLEM_RESPONSE = {
-  description: "What is said instead of yes; `code` says what to do. 429 and 503 carry `Retry-After`",
-  content: {
-    "application/problem+json": {
-      schema: z
-        .object({
-          type: z.string(),
-          title: z.string(),
-          status: z.int(),
-          detail: z.string(),
-          instance: z.string(),
-          code: z.enum(Object.keys(ANY_WIRE)),
-          "violated-policies": z.array(z.string()).optional(),
-          retryAfterSeconds: z.int().optional(),
-          errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-        })
-        .openapi("Problem"),
-    },
-  },
-};
+export const problemSchema = z
+  .object({
+    type: z.string().describe("A URI of the kind of problem; `about:blank` where the status says it all."),
+    title: z.string().describe("The name of the status; on `/v2` the engine's own, which its clients go by."),
+    status: z.int(),
+    detail: z.string().describe("What happened here, for people: it names the limit, or the field."),
+    instance: z.string().describe("The path that was asked for."),
+    code: z.enum(Object.keys(ANY_WIRE)).describe("What programs decide by."),
+    error: z.string().optional().describe("On `/oauth/token`: the same in the words of OAuth."),
+    "violated-policies": z.array(z.string()).optional().describe("The names of the limits that refused."),
+    retryAfterSeconds: z.int().optional().describe("When a new try makes sense, as `Retry-After` says it."),
+    errors: z
+      .array(
+        z.object({
+          path: z.string().describe("The field, as dotted names: `payload.tasks.0.type`."),
+          message: z.string(),
+        }),
+      )
+      .optional()
+      .describe("Each field that is wrong."),
+  })
+  .openapi("Problem");
 
 /** Makes the answer to a problem. `429` and `503` carry `Retry-After` where there is a time to come back. */
 export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
+  const body = problemBody(fault, pathOf(c));
+  const { retryAfterSeconds } = body;
+  noteProblem(c, fault.code, retryAfterSeconds ?? null);
+  const headings: Headings = { "Cache-Control": "no-store" };
+  if (retryAfterSeconds !== undefined) headings["Retry-After"] = String(retryAfterSeconds);
+  if (fault.code === "method_not_allowed") headings.Allow = fault.allowed.join(", ");
+  if (fault.code === "unauthenticated") headings["WWW-Authenticate"] = 'Bearer realm="headgate"';
+  return answer(c, ANY_WIRE[fault.code].status, "application/problem+json", JSON.stringify(body), headings);
+}
+
+/** What is said of a problem. @param instance the path that was asked for */
+export function problemBody(fault: AnyProblem, instance: string): ProblemBody {
   const { status, title, type } = ANY_WIRE[fault.code];
-  const instance = pathOf(c);
   const forEngineClients = ENGINE_SURFACE.test(instance);
   const comeBackSeconds = comeBackAfter(fault, forEngineClients);
-  noteProblem(c, fault.code, comeBackSeconds);
-  const body: ProblemBody = {
+  return {
     type,
     title: forEngineClients ? ENGINE_TITLES[fault.code] : title,
     status,
@@ -71,10 +83,6 @@ export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
     ...(comeBackSeconds === null ? {} : { retryAfterSeconds: comeBackSeconds }),
     ...("errors" in fault && fault.errors ? { errors: fault.errors } : {}),
   };
-  const headings: Headings = { "Cache-Control": "no-store" };
-  if (comeBackSeconds !== null) headings["Retry-After"] = String(comeBackSeconds);
-  if (fault.code === "unauthenticated") headings["WWW-Authenticate"] = 'Bearer realm="headgate"';
-  return answer(c, status, "application/problem+json", JSON.stringify(body), headings);
 }
 
 /** There a client of OAuth looks for a name of its own (RFC 6749, 5.2). */

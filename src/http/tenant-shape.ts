@@ -16,10 +16,11 @@ export const tenantShape = z
     id: z.string(),
     tier: z.string(),
     status: tenantStatus,
-    /** Its own, in place of its tier's. */
-    limits: z.object({ requestsPerSecond: z.number(), burstSize: z.int(), updatedAt: z.iso.datetime() }).nullable(),
-    /** What it goes by. */
-    policies: z.array(policyShape),
+    limits: z
+      .object({ requestsPerSecond: z.number(), burstSize: z.int(), updatedAt: z.iso.datetime() })
+      .nullable()
+      .describe("Its own, in place of its tier's."),
+    policies: z.array(policyShape).describe("What it goes by."),
     version: z.int(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

@@ -67,7 +67,7 @@ export interface EdgeReport extends EdgeSpec {
  * Published prices in dollars, without what a plan includes: developers.cloudflare.com/workers/platform/pricing and
  * /durable-objects/platform/pricing (Objects with SQLite).
  */
-const PRICES = {
+export const PRICES = {
   workerPerMillion: 0.3,
   cpuPerMillionMs: 0.02,
   callPerMillion: 0.15,

@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Config } from "../../config.ts";
+import { LogBudget } from "../../core/log-budget.ts";
 import type { AppEnv } from "../app-env.ts";
 import { tellWhenDue } from "../edge-counts.ts";
 
@@ -13,7 +14,7 @@ export function telemetry(config: Config): MiddlewareHandler<AppEnv> {
   return async function telemetry(c, next) {
     await next();
     const nowMs = Date.now();
-    if (isLogged(config.LOG_REQUESTS, c)) console.log(lineOf(c, nowMs));
+    if (isLogged(config.LOG_REQUESTS, c)) log(c, config.LOG_REQUESTS === "on", nowMs);
     const told = tellWhenDue(c.env, config, nowMs);
     if (told !== null) c.executionCtx.waitUntil(told);
   };
@@ -26,7 +27,16 @@ function isLogged(which: Config["LOG_REQUESTS"], c: Context<AppEnv>): boolean {
   return which === "on" || (which === "refused" && refused);
 }
 
-function lineOf(c: Context<AppEnv>, nowMs: number): string {
+/** In each isolate. What everybody is refused for in a flood is said often enough by so many. */
+const REFUSALS_PER_SECOND = 20;
+const budget = new LogBudget(REFUSALS_PER_SECOND);
+
+function log(c: Context<AppEnv>, isWhole: boolean, nowMs: number): void {
+  const leftOut = isWhole ? 0 : budget.take(nowMs);
+  if (leftOut !== null) console.log(lineOf(c, leftOut, nowMs));
+}
+
+function lineOf(c: Context<AppEnv>, leftOut: number, nowMs: number): string {
   // Who nobody could tell, or nobody asked for, has no name.
   const tenant: string | undefined = c.get("caller")?.tenant;
   const actor: string | undefined = c.get("actor");
@@ -40,6 +50,7 @@ function lineOf(c: Context<AppEnv>, nowMs: number): string {
     decision: c.get("decision") ?? (c.res.status < 400 ? "done" : "failed"),
     status: c.res.status,
     durationMs: Math.max(0, nowMs - c.get("nowMs")),
+    ...(leftOut === 0 ? {} : { leftOut }),
   });
 }
 

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { listAudit } from "../../store/audit.ts";
 import { isoTime } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { OPERATION } from "../examples/operation.ts";
 
 /** `/admin/audit`: who changed what, when. */
 
@@ -9,17 +10,15 @@ const PAGE_MAX = 500;
 
 const page = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(100),
-  before: z.coerce.number().int().min(1).optional(),
+  before: z.coerce.number().int().min(1).optional().describe("The `next` of the page before."),
 });
 const entryShape = z
   .object({
     id: z.int(),
     at: z.iso.datetime(),
     actor: z.string(),
-    /** `noun.verb`: `tier.put`, `key.delete`, … */
-    action: z.string(),
-    /** `noun:name`: `tenant:acme`, … */
-    target: z.string(),
+    action: z.string().describe("`noun.verb`: `tier.put`, `key.delete`, …"),
+    target: z.string().describe("`noun:name`: `tenant:acme`, …"),
     detail: z.record(z.string(), z.unknown()),
   })
   .openapi("AuditEntry");
@@ -31,7 +30,8 @@ export function registerAudit(api: Api): void {
       method: "get",
       path: "/admin/audit",
       summary: "Changes, newest first, a page at a time",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.audit,
       query: page,
       responses: {
         200: {

@@ -4,6 +4,7 @@ import { tightest } from "../../core/limiter.ts";
 import { POLICY_TYPES } from "../../core/policy.ts";
 import { answerJson } from "../answer.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { CALLERS } from "../examples/callers.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
 
 /** `/v1/check`: a decision and nothing else, for a Worker or service that does its own work. Always 200. */
@@ -14,8 +15,13 @@ const KEY_LENGTH_MAX = 256;
 
 const checkBody = z
   .strictObject({
-    cost: z.number().int().min(0).max(COST_MAX).default(1),
-    key: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
+    cost: z.number().int().min(0).max(COST_MAX).default(1).describe("Tokens of each limit; 0 asks and takes nothing."),
+    key: z
+      .string()
+      .min(1)
+      .max(KEY_LENGTH_MAX)
+      .optional()
+      .describe("A name that limits of scope `key` are counted by: your own user, say."),
   })
   .default({ cost: 1 });
 
@@ -23,21 +29,20 @@ export const policyReport = z
   .object({
     name: z.string(),
     type: z.enum(POLICY_TYPES),
-    /** The most at once: a bucket's burst, a window's limit. */
-    limit: z.int(),
-    windowSeconds: z.int().nullable(),
+    limit: z.int().describe("The most at once: a bucket's burst, a window's limit."),
+    windowSeconds: z.int().nullable().describe("In which the limit comes back; null: it never does."),
     remaining: z.int(),
-    resetSeconds: z.int().nullable(),
+    resetSeconds: z.int().nullable().describe("Until all of it is there again; null: never."),
   })
   .openapi("PolicyReport");
 
 const decision = z
   .object({
     allowed: z.boolean(),
-    remaining: z.int(),
+    remaining: z.int().describe("Of the limit of which least is left."),
     resetSeconds: z.int().nullable(),
-    retryAfterSeconds: z.int().optional(),
-    code: z.enum(["rate_limited", "cost_exceeds_capacity"]).optional(),
+    retryAfterSeconds: z.int().optional().describe("When this cost fits."),
+    code: z.enum(["rate_limited", "cost_exceeds_capacity"]).optional().describe("Why not."),
     policies: z.array(policyReport),
   })
   .openapi("Decision");
@@ -50,6 +55,7 @@ export function registerCheck(api: Api, config: Config): void {
       path: "/v1/check",
       summary: "May this caller spend this cost now?",
       tags: ["limits"],
+      docs: CALLERS.check,
       body: checkBody,
       responses: { 200: { description: "The decision, yes or no", schema: decision } },
     },

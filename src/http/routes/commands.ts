@@ -6,25 +6,28 @@ import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import { hangUpOf } from "../command-door.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { COMMANDS } from "../examples/commands.ts";
 import { problem } from "../problem.ts";
 import { documentedBody, newCommandBody, newCommandHeaders, postCommand, WAIT_SECONDS_MAX } from "./new-command.ts";
 
 /** `/v1/commands`: a command's way through the three layers, and what became of it. */
 
-const commandView = z
+export const commandView = z
   .object({
     commandId: z.string(),
-    intent: z.string(),
-    state: z.enum(["queued", "running", ...END_STATES]),
-    attempts: z.int(),
-    result: z.record(z.string(), z.unknown()).optional(),
-    error: z.object({ code: z.string(), message: z.string() }).optional(),
-    deferred: z.literal(true).optional(),
+    intent: z.string().describe("What it wants of the engine."),
+    state: z
+      .enum(["queued", "running", ...END_STATES])
+      .describe("`failed`: the rules said no. `dead`: it could not be run. `expired`: it had not begun in time."),
+    attempts: z.int().describe("How often it was tried; a restart is no attempt."),
+    result: z.record(z.string(), z.unknown()).optional().describe("Once it has succeeded."),
+    error: z.object({ code: z.string(), message: z.string() }).optional().describe("Once it has failed, or is dead."),
+    deferred: z.literal(true).optional().describe("Saved with no work planned, because the queue was full."),
     acceptedAt: z.iso.datetime(),
     startedAt: z.iso.datetime().optional(),
     finishedAt: z.iso.datetime().optional(),
-    queuedAhead: z.int().optional(),
-    estimatedWaitSeconds: z.number().optional(),
+    queuedAhead: z.int().optional().describe("How many go before it, while it waits."),
+    estimatedWaitSeconds: z.number().optional().describe("How long that takes at the present pace: no promise."),
   })
   .openapi("Command");
 
@@ -32,9 +35,9 @@ const accepted = z
   .object({
     commandId: z.string(),
     state: commandView.shape.state,
-    statusUrl: z.string(),
-    queuedAhead: z.int(),
-    estimatedWaitSeconds: z.number(),
+    statusUrl: z.string().describe("Where to ask for its end."),
+    queuedAhead: z.int().describe("How many go before it."),
+    estimatedWaitSeconds: z.number().describe("How long that takes at the present pace: no promise."),
   })
   .openapi("Accepted");
 
@@ -45,7 +48,10 @@ const waitQuery = z.object({
     .string()
     .regex(/^\d{1,4}$/, "must be whole seconds")
     .transform((seconds) => Math.min(Number(seconds), WAIT_SECONDS_MAX))
-    .optional(),
+    .optional()
+    .describe(
+      `Hold the answer up to so many seconds for the command's end; more than ${WAIT_SECONDS_MAX} is ${WAIT_SECONDS_MAX}.`,
+    ),
 });
 
 export function registerCommands(api: Api, config: Config): void {
@@ -56,6 +62,7 @@ export function registerCommands(api: Api, config: Config): void {
       path: "/v1/commands",
       summary: "Send a command",
       tags: ["commands"],
+      docs: COMMANDS.send,
       query: waitQuery,
       documentedHeaders: newCommandHeaders,
       body: newCommandBody(config),
@@ -75,6 +82,7 @@ export function registerCommands(api: Api, config: Config): void {
       path: "/v1/commands/{id}",
       summary: "A command's state; `wait` holds until it ends",
       tags: ["commands"],
+      docs: COMMANDS.read,
       params: commandPath,
       query: waitQuery,
       responses: { 200: { description: "The command", schema: commandView } },
@@ -92,6 +100,7 @@ export function registerCommands(api: Api, config: Config): void {
       path: "/v1/commands/{id}",
       summary: "Cancel a command while it is queued",
       tags: ["commands"],
+      docs: COMMANDS.cancel,
       params: commandPath,
       responses: { 204: { description: "Cancelled" } },
     },

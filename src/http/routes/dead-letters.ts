@@ -6,17 +6,24 @@ import type { Problem } from "../../core/problem.ts";
 import { holderOf, listDeadLetters } from "../../durable/engines.ts";
 import type { DeadLetter } from "../../durable/views.ts";
 import type { AppEnv } from "../app-env.ts";
-import { type Api, endpoint } from "../endpoint.ts";
+import { type Api, endpoint, jsonObject } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
+import { OPERATION } from "../examples/operation.ts";
 import { problem } from "../problem.ts";
+import { commandView } from "./commands.ts";
 
 /** `/admin/dead-letters`: commands that could not be run. An operator looks, drops them, or sends them again. */
 
-const command = z.object({ commandId: z.string() }).loose().openapi("DeadLetter");
+const deadLetterShape = commandView
+  .extend({
+    tenant: z.string(),
+    payload: jsonObject.optional().openapi({ description: "What it would be sent again with; not in a list." }),
+  })
+  .openapi("DeadLetter");
 const path = z.object({ id: z.string().max(64) });
 const page = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(100),
-  after: z.string().max(64).optional(),
+  after: z.string().max(64).optional().describe("The `next` of the page before."),
 });
 
 export function registerDeadLetters(api: Api, config: Config): void {
@@ -31,12 +38,13 @@ function registerReads(api: Api, config: Config): void {
       method: "get",
       path: "/admin/dead-letters",
       summary: "Commands that could not be run, oldest first",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.letters,
       query: page,
       responses: {
         200: {
           description: "A page; `next` is the `after` of the next one, where there is one",
-          schema: z.object({ deadLetters: z.array(command), next: z.string().optional() }),
+          schema: z.object({ deadLetters: z.array(deadLetterShape), next: z.string().optional() }),
         },
       },
     },
@@ -52,9 +60,10 @@ function registerReads(api: Api, config: Config): void {
       method: "get",
       path: "/admin/dead-letters/{id}",
       summary: "One dead letter",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.letter,
       params: path,
-      responses: { 200: { description: "It", schema: command } },
+      responses: { 200: { description: "It", schema: deadLetterShape } },
     },
     async (c, { params }) => {
       const letter = await deadLetter(c, config, params.id);
@@ -70,7 +79,8 @@ function registerWrites(api: Api, config: Config): void {
       method: "delete",
       path: "/admin/dead-letters/{id}",
       summary: "Take it off the list; its command stays dead",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.removeLetter,
       params: path,
       responses: { 204: { description: "Gone" } },
     },
@@ -88,9 +98,10 @@ function registerWrites(api: Api, config: Config): void {
       method: "post",
       path: "/admin/dead-letters/{id}/redrive",
       summary: "Send it again, under the same id",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.redrive,
       params: path,
-      responses: { 202: { description: "Queued again", schema: command } },
+      responses: { 202: { description: "Queued again", schema: commandView } },
     },
     async (c, { params }) => {
       const letter = await deadLetter(c, config, params.id);

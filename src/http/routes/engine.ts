@@ -4,6 +4,7 @@ import { allEngines } from "../../durable/engines.ts";
 import { forgetEngine } from "../edge.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
+import { OPERATION } from "../examples/operation.ts";
 
 /** `/admin/engine`: pause and resume, in every partition. */
 
@@ -17,7 +18,8 @@ export function registerEngine(api: Api, config: Config): void {
       method: "post",
       path: "/admin/engine/pause",
       summary: "Stop processing; `{accept:false}` refuses new commands too",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.pause,
       body: pauseBody,
       responses: { 200: { description: "Paused", schema: paused } },
     },
@@ -34,7 +36,8 @@ export function registerEngine(api: Api, config: Config): void {
       method: "post",
       path: "/admin/engine/resume",
       summary: "Go on processing",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.resume,
       responses: { 200: { description: "Resumed", schema: paused } },
     },
     async (c) => {

@@ -6,6 +6,7 @@ import { invalidFields } from "../body.ts";
 import { forgetEngine } from "../edge.ts";
 import { type Api, endpoint, jsonObject } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
+import { OPERATION } from "../examples/operation.ts";
 import { problem } from "../problem.ts";
 
 /**
@@ -19,27 +20,39 @@ const writeRate = z.strictObject({
   warmUpSeconds: z.int().min(0).max(86_400).default(0),
 });
 
-const settings = z
-  .strictObject({
-    bound: z.int().min(1).max(1_000_000),
-    boundBytes: z
-      .int()
-      .min(1024)
-      .max(64 * 1024 * 1024),
-    enqueueWaitMs: z.int().min(0).max(60_000),
-    algorithm: z.enum(ALGORITHMS),
-    windowed: z.boolean(),
-    parameters: jsonObject,
-    writeRate: writeRate.nullable(),
+const limits = {
+  bound: z.int().min(1).max(1_000_000).describe("The most commands that may be queued."),
+  boundBytes: z
+    .int()
+    .min(1024)
+    .max(64 * 1024 * 1024),
+  enqueueWaitMs: z.int().min(0).max(60_000).describe("How long a caller may wait for room in a full queue."),
+  algorithm: z.enum(ALGORITHMS),
+  windowed: z.boolean().describe("The limit moves once a second instead of with each command."),
+  parameters: jsonObject.openapi({ description: "Of the algorithm." }),
+  writeRate: writeRate.nullable().describe("Of all tenants together; null: no limit."),
+};
+const settings = z.strictObject(limits);
+const report = z
+  .object({
+    ...limits,
+    limit: z.number().nullable().describe("How many may be in flight now; null: without end."),
+    inFlight: z.int(),
   })
-  .openapi("FlowSettings");
-const report = settings.extend({ limit: z.number().nullable(), inFlight: z.int() }).openapi("FlowControl");
+  .openapi("FlowControl");
 
 export function registerFlowControl(api: Api, config: Config): void {
   const responses = { 200: { description: "The limits in force, and what they come to now", schema: report } };
   endpoint(
     api,
-    { method: "get", path: "/admin/flow-control", summary: "The engine's limits", tags: ["admin"], responses },
+    {
+      method: "get",
+      path: "/admin/flow-control",
+      summary: "The engine's limits",
+      tags: ["operation"],
+      docs: OPERATION.flow,
+      responses,
+    },
     async (c) => c.json(await flowReport(c.env, config)),
   );
   endpoint(
@@ -48,7 +61,8 @@ export function registerFlowControl(api: Api, config: Config): void {
       method: "patch",
       path: "/admin/flow-control",
       summary: "Change the engine's limits while it runs; a bad change is refused whole",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: OPERATION.changeFlow,
       body: settings
         .partial()
         .refine((change) => (change.boundBytes ?? config.BODY_BYTES_MAX) >= config.BODY_BYTES_MAX, {

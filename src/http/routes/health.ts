@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { enginesReady } from "../../durable/engines.ts";
 import { databaseReady } from "../../store/health.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { OBSERVATION } from "../examples/observation.ts";
 
 /** `/healthz`: this Worker runs. `/readyz`: its database and its engine answer too. Neither needs a credential. */
 
@@ -16,7 +17,8 @@ export function registerHealth(api: Api, config: Config): void {
       method: "get",
       path: "/healthz",
       summary: "The Worker runs",
-      tags: ["health"],
+      tags: ["observation"],
+      docs: OBSERVATION.health,
       responses: { 200: { description: "It does", schema: z.object({ status: z.literal("ok") }) } },
     },
     (c) => c.json({ status: "ok" }),
@@ -27,7 +29,8 @@ export function registerHealth(api: Api, config: Config): void {
       method: "get",
       path: "/readyz",
       summary: "The parts behind the Worker answer",
-      tags: ["health"],
+      tags: ["observation"],
+      docs: OBSERVATION.ready,
       responses: {
         200: { description: "They do", schema: readiness },
         503: { description: "At least one does not", schema: readiness },

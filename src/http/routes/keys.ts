@@ -5,6 +5,7 @@ import { type ApiKey, createKey, deleteKey, KEYS_PER_TENANT_MAX, listKeys } from
 import { actOf, commit, isoTime, notFound } from "../admin-write.ts";
 import { invalidFields } from "../body.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TENANTS } from "../examples/tenants.ts";
 import { problem } from "../problem.ts";
 import { tenantPath } from "../tenant-shape.ts";
 
@@ -59,7 +60,8 @@ function registerCreate(api: Api): void {
       method: "post",
       path: "/admin/tenants/{id}/keys",
       summary: "Make a key; its secret is shown this once",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.makeKey,
       params: tenantPath,
       body: keyBody,
       responses: { 201: { description: "The key and its secret", schema: newKeyShape } },
@@ -90,7 +92,8 @@ function registerList(api: Api): void {
       method: "get",
       path: "/admin/tenants/{id}/keys",
       summary: "A tenant's keys, without their secrets",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.listKeys,
       params: tenantPath,
       responses: { 200: { description: "Oldest first", schema: z.object({ keys: z.array(keyShape) }) } },
     },
@@ -108,7 +111,8 @@ function registerDelete(api: Api): void {
       method: "delete",
       path: "/admin/tenants/{id}/keys/{keyId}",
       summary: "Revoke a key",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.removeKey,
       params: keyPath,
       responses: { 204: { description: "Revoked: at once here, within IDENTITY_CACHE_MS everywhere" } },
     },

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { CALLERS } from "../examples/callers.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
 import { policyReport } from "./check.ts";
 
@@ -18,6 +19,7 @@ export function registerLimits(api: Api, config: Config): void {
       path: "/v1/limits",
       summary: "The caller's own limits and what is left",
       tags: ["limits"],
+      docs: CALLERS.limits,
       responses: { 200: { description: "Tier, policies and what is left of each", schema: ownLimits } },
     },
     async (c) => {

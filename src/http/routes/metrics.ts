@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
 import type { Config } from "../../config.ts";
@@ -9,6 +10,7 @@ import { answer } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { OBSERVATION } from "../examples/observation.ts";
 import { adminAuth } from "../middleware/admin-auth.ts";
 import { problem } from "../problem.ts";
 
@@ -42,8 +44,15 @@ export function registerMetrics(api: Api, config: Config): void {
       path: "/metrics",
       summary:
         "Metrics as Prometheus text or OpenMetrics, by `Accept`; with an admin or viewer token those of tenants too",
-      tags: ["health"],
-      responses: { 200: { description: "Prometheus text 0.0.4, or OpenMetrics 1.0" } },
+      tags: ["observation"],
+      docs: OBSERVATION.metrics,
+      responses: {
+        200: {
+          description: "Prometheus text 0.0.4, or OpenMetrics 1.0",
+          schema: z.string(),
+          types: ["text/plain", OPENMETRICS],
+        },
+      },
     },
     async (c) => {
       const now = await gather(c.env, config, c.get("nowMs"));

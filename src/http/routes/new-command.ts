@@ -23,7 +23,12 @@ export function newCommandBody(config: Config) {
   return z.strictObject({
     intent: z.enum([...config.intents.keys()]),
     payload: jsonObject.default({}),
-    deadlineSeconds: z.number().positive().max(DEADLINE_SECONDS_MAX).optional(),
+    deadlineSeconds: z
+      .number()
+      .positive()
+      .max(DEADLINE_SECONDS_MAX)
+      .optional()
+      .describe("If it has not begun by then it expires, and never does."),
   });
 }
 

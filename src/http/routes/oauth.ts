@@ -8,6 +8,7 @@ import { type Credential, parseCredential, tenantAndKey } from "../../identity/c
 import { resolveKey } from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { CALLERS } from "../examples/callers.ts";
 import { answerStranger, askingOf } from "../middleware/stranger.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
@@ -38,6 +39,7 @@ export function registerOAuth(api: Api, config: Config): void {
       path: "/oauth/token",
       summary: "A short-lived token for a tenant (`client_id`) and its key (`client_secret`)",
       tags: ["identity"],
+      docs: CALLERS.token,
       body: tokenForm,
       bodyAs: "form",
       responses: { 200: { description: "The token", schema: tokenShape } },

@@ -3,27 +3,30 @@ import type { Config } from "../../config.ts";
 import { engineStatus } from "../../durable/engines.ts";
 import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { COMMANDS } from "../examples/commands.ts";
 
 /** `/v1/queue`: how the engine stands, the same for every caller. `/admin/queue`: with what only operators see. */
 
 const members = z.object({
-  depth: z.int(),
-  criticalDepth: z.int(),
+  depth: z.int().describe("Queued and not yet running, in the bounded lane."),
+  criticalDepth: z.int().describe("Critical commands that wait, in a lane of their own."),
   running: z.int(),
-  retrying: z.int(),
-  deferred: z.int(),
-  inFlight: z.int(),
-  bound: z.int(),
+  retrying: z.int().describe("Between two attempts; they keep their place in the bound."),
+  deferred: z.int().describe("Saved with no work planned."),
+  inFlight: z.int().describe("Accepted and not yet ended."),
+  bound: z.int().describe("The most that may be queued. Exact."),
   depthPercent: z.number(),
   oldestWaitSeconds: z.number(),
   completedLastMinute: z.int(),
-  pacePerSecond: z.number().nullable(),
+  pacePerSecond: z.number().nullable().describe("How fast commands really end; null: nothing was seen to wait yet."),
   peakDepth: z.int(),
   paused: z.boolean(),
   upstream: z
     .object({ state: z.enum(["delivering", "waiting", "probing"]), resumesInSeconds: z.int().optional() })
     .optional(),
-  limit: z.object({ algorithm: z.string(), value: z.number().nullable() }),
+  limit: z
+    .object({ algorithm: z.string(), value: z.number().nullable() })
+    .describe("How many may be in flight; null: without end."),
   counters: z.object({
     accepted: z.int(),
     completed: z.int(),
@@ -31,16 +34,17 @@ const members = z.object({
     dead: z.int(),
     cancelled: z.int(),
     expired: z.int(),
-    refused: z.record(z.string(), z.int()),
+    refused: z.record(z.string(), z.int()).describe("By code."),
   }),
 });
 const status = members.openapi("QueueStatus");
 const operatorStatus = members
   .extend({
-    /** Whether ordinary commands are taken, also while it is paused. */
-    accepting: z.boolean(),
-    /** What one more ordinary command would be told if it were refused now; null while there is room. */
-    retryAfterSeconds: z.int().nullable(),
+    accepting: z.boolean().describe("Ordinary commands are taken, also while it is paused."),
+    retryAfterSeconds: z
+      .int()
+      .nullable()
+      .describe("What one more ordinary command would be told if it were refused now; null while there is room."),
     partitions: z.int(),
   })
   .openapi("OperatorQueueStatus");
@@ -55,6 +59,7 @@ export function registerQueue(api: Api, config: Config): void {
       path: "/v1/queue",
       summary: "Depth, pace and counters of the command queue",
       tags: ["commands"],
+      docs: COMMANDS.queue,
       responses: { 200: { description: "The engine's state", schema: status } },
     },
     async (c) => {
@@ -68,7 +73,8 @@ export function registerQueue(api: Api, config: Config): void {
       method: "get",
       path: "/admin/queue",
       summary: "The same for operators: whether commands are taken, and what refused callers are told",
-      tags: ["admin"],
+      tags: ["operation"],
+      docs: COMMANDS.operatorQueue,
       responses: { 200: { description: "The engine's state, of all partitions together", schema: operatorStatus } },
     },
     async (c) => {

@@ -6,6 +6,7 @@ import type { Tenant } from "../../store/tenants.ts";
 import { actOf, commit, notFound, push } from "../admin-write.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TENANTS } from "../examples/tenants.ts";
 import { tenantLimitsBody } from "../limits-schema.ts";
 import { problem } from "../problem.ts";
 import { showTenant, tenantPath, tenantShape } from "../tenant-shape.ts";
@@ -27,7 +28,8 @@ function registerOwnLimits(api: Api, config: Config): void {
       method: "put",
       path: "/admin/tenants/{id}/limits",
       summary: "Give a tenant limits of its own, in place of its tier's",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.putLimits,
       params: tenantPath,
       body: tenantLimitsBody,
       responses: { 200: { description: "They hold", schema: tenantShape } },
@@ -43,7 +45,8 @@ function registerOwnLimits(api: Api, config: Config): void {
       method: "delete",
       path: "/admin/tenants/{id}/limits",
       summary: "Take a tenant's own limits away; it goes by its tier's again",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.removeLimits,
       params: tenantPath,
       responses: { 204: { description: "The tier's limits hold" } },
     },
@@ -73,7 +76,8 @@ function registerReset(api: Api): void {
       method: "post",
       path: "/admin/tenants/{id}/reset",
       summary: "Forgive what a tenant owes: its buckets are full again",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.reset,
       params: tenantPath,
       responses: { 204: { description: "Full" } },
     },

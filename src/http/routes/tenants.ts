@@ -5,6 +5,7 @@ import { deleteTenant, findTenant, listTenants, putTenant } from "../../store/te
 import { actOf, commit, notFound, push } from "../admin-write.ts";
 import { invalidFields } from "../body.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TENANTS } from "../examples/tenants.ts";
 import { problem } from "../problem.ts";
 import { showTenant, tenantPath, tenantShape, tenantStatus } from "../tenant-shape.ts";
 import { registerTenantLimits } from "./tenant-limits.ts";
@@ -17,7 +18,7 @@ const TIER_NAME_LENGTH_MAX = 64;
 
 const page = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(100),
-  after: z.string().default(""),
+  after: z.string().default("").describe("The `next` of the page before."),
 });
 const tenantBody = z
   .strictObject({ tier: z.string().max(TIER_NAME_LENGTH_MAX), status: tenantStatus.optional() })
@@ -37,7 +38,8 @@ function registerReads(api: Api): void {
       method: "get",
       path: "/admin/tenants",
       summary: "Tenants by id, a page at a time",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.list,
       query: page,
       responses: {
         200: {
@@ -57,7 +59,8 @@ function registerReads(api: Api): void {
       method: "get",
       path: "/admin/tenants/{id}",
       summary: "One tenant, with the limits that it goes by",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.read,
       params: tenantPath,
       responses: { 200: { description: "The tenant", schema: tenantShape } },
     },
@@ -75,7 +78,8 @@ function registerPut(api: Api, config: Config): void {
       method: "put",
       path: "/admin/tenants/{id}",
       summary: "Make a tenant, or change its tier or status",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.put,
       params: tenantPath,
       body: tenantBody,
       responses: {
@@ -103,7 +107,8 @@ function registerDelete(api: Api, config: Config): void {
       method: "delete",
       path: "/admin/tenants/{id}",
       summary: "Take a tenant away, with its keys and limits",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.remove,
       params: tenantPath,
       responses: { 204: { description: "Gone" } },
     },

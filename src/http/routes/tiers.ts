@@ -14,6 +14,7 @@ import {
 } from "../../store/tiers.ts";
 import { actOf, commit, isoTime, notFound, push } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TIERS } from "../examples/tiers.ts";
 import { shownLimits, showPolicies, tierBody } from "../limits-schema.ts";
 import { problem } from "../problem.ts";
 
@@ -32,13 +33,20 @@ const tierShape = z
   .object({
     name: z.string(),
     ...shownLimits,
-    weight: z.int(),
-    limiterMode: z.enum(LIMITER_MODES),
-    version: z.int(),
+    weight: z.int().describe("Turns in the queue, against other tiers."),
+    limiterMode: z
+      .enum(LIMITER_MODES)
+      .describe("`leased`: a busy isolate takes tokens ahead. `exact`: each request asks its tenant's object."),
+    version: z.int().describe("Of the limits: a newer one is greater."),
     updatedAt: z.iso.datetime(),
   })
   .openapi("Tier");
-const savedTier = tierShape.extend({ tenantsUpdated: z.int(), tenantsPending: z.int() }).openapi("SavedTier");
+const savedTier = tierShape
+  .extend({
+    tenantsUpdated: z.int().describe("Told before this answer."),
+    tenantsPending: z.int().describe("They follow with their next requests."),
+  })
+  .openapi("SavedTier");
 
 export function registerTiers(api: Api, config: Config): void {
   registerReads(api);
@@ -57,7 +65,8 @@ function registerReads(api: Api): void {
       method: "get",
       path: "/admin/tiers",
       summary: "All tiers",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.list,
       responses: { 200: { description: "Tiers by name", schema: z.object({ tiers: z.array(tierShape) }) } },
     },
     async (c) => c.json({ tiers: (await listTiers(c.env.DB)).map(showTier) }),
@@ -68,7 +77,8 @@ function registerReads(api: Api): void {
       method: "get",
       path: "/admin/tiers/{name}",
       summary: "One tier",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.read,
       params: tierPath,
       responses: { 200: { description: "The tier", schema: tierShape } },
     },
@@ -86,7 +96,8 @@ function registerPut(api: Api, config: Config): void {
       method: "put",
       path: "/admin/tiers/{name}",
       summary: "Make a tier or replace its limits and, where they are given, its weight and limiter mode",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.put,
       params: tierPath,
       body: tierBody,
       responses: {
@@ -120,7 +131,8 @@ function registerDelete(api: Api): void {
       method: "delete",
       path: "/admin/tiers/{name}",
       summary: "Take a tier away that no tenant is in",
-      tags: ["admin"],
+      tags: ["tiers"],
+      docs: TIERS.remove,
       params: tierPath,
       responses: { 204: { description: "Gone" } },
     },

@@ -5,6 +5,7 @@ import { findTenant } from "../../store/tenants.ts";
 import { readTenantUsage, readUsage } from "../../store/usage.ts";
 import { isoTime, notFound } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
+import { TENANTS } from "../examples/tenants.ts";
 import { tenantPath } from "../tenant-shape.ts";
 import { asked } from "./tenant-limits.ts";
 
@@ -14,7 +15,13 @@ import { asked } from "./tenant-limits.ts";
 const MINUTES_MAX = 1_440;
 const TOP_MAX = 100;
 
-const minutes = z.coerce.number().int().min(1).max(MINUTES_MAX).default(60);
+const minutes = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(MINUTES_MAX)
+  .default(60)
+  .describe("The present minute, and those before it: so many in all.");
 const use = z
   .object({ tenant: z.string(), tier: z.string(), admitted: z.int(), refused: z.int() })
   .openapi("TenantUse");
@@ -51,7 +58,8 @@ export function registerUsage(api: Api): void {
       method: "get",
       path: "/admin/usage",
       summary: "How many checks all tenants were admitted and refused, and who the most",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.usageOfAll,
       query: z.object({ minutes, top: z.coerce.number().int().min(1).max(TOP_MAX).default(10) }),
       responses: {
         200: {
@@ -77,7 +85,8 @@ function registerTenantUsage(api: Api): void {
       method: "get",
       path: "/admin/tenants/{id}/usage",
       summary: "How many of a tenant's requests were admitted and refused, since a time and by minute",
-      tags: ["admin"],
+      tags: ["tenants"],
+      docs: TENANTS.usage,
       params: tenantPath,
       query: z.object({ minutes }),
       responses: {

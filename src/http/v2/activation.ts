@@ -7,10 +7,12 @@ import { pollJobs } from "../../durable/engines.ts";
 import type { AppEnv } from "../app-env.ts";
 import { checkPayload, hangUpOf, type NewCommand, passLayers } from "../command-door.ts";
 import type { Api } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { problem } from "../problem.ts";
 import { DEFAULT_TENANT, engineEndpoint, optional, present, wholeNumber } from "./engine-endpoint.ts";
 import { heldAnswer, NO_JOBS } from "./held-answer.ts";
 import { COMMAND_WAIT_MS, resultOf } from "./run-command.ts";
+import { activatedShape } from "./shapes.ts";
 import { foreignTenant } from "./tenant.ts";
 
 /**
@@ -30,11 +32,13 @@ const { activate } = ENGINE_ROUTES;
 const activation = z
   .object({
     type: z.string(),
-    timeout: wholeNumber(1, 86_400_000),
-    maxJobsToActivate: z.int().min(1),
+    timeout: wholeNumber(1, 86_400_000).describe("How long the jobs are the worker's, in milliseconds."),
+    maxJobsToActivate: z.int().min(1).describe(`More than ${JOBS_MAX} is ${JOBS_MAX}.`),
     worker: optional(z.string()),
-    fetchVariable: optional(z.array(z.string())),
-    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+    fetchVariable: optional(z.array(z.string())).describe("None: all variables."),
+    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).describe(
+      "How long to hold the poll, in milliseconds.",
+    ),
     tenantIds: optional(z.array(z.string())),
   })
   .openapi("JobActivation");
@@ -48,7 +52,8 @@ export function registerActivation(api: Api, config: Config): void {
     {
       summary: "Take jobs; held until there are some",
       body: activation,
-      responses: { 200: { description: "Jobs, or none in that time" } },
+      responses: { 200: { description: "Jobs, or none in that time", schema: activatedShape } },
+      docs: ENGINE.activate,
     },
     (c, { body }) => answerPoll(c, config, body),
   );

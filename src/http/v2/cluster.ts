@@ -1,11 +1,12 @@
-import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
 import { enginesReady } from "../../durable/engines.ts";
 import type { Api } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 import { engineEndpoint } from "./engine-endpoint.ts";
+import { licenseShape, topologyShape } from "./shapes.ts";
 
 /** What clients ask a cluster for before they trust it: its topology, whether it is up, and its license. */
 
@@ -19,7 +20,11 @@ export function registerCluster(api: Api, config: Config): void {
   engineEndpoint(
     api,
     topology,
-    { summary: "The cluster: one broker with all partitions", responses: { 200: { description: "The topology" } } },
+    {
+      summary: "The cluster: one broker with all partitions",
+      responses: { 200: { description: "The topology", schema: topologyShape } },
+      docs: ENGINE.topology,
+    },
     async (c) => {
       const limited = await refuseOverLimit(c, config, topology);
       return limited instanceof Response ? limited : c.json(topologyAt(new URL(c.req.url), config.ENGINE_PARTITIONS));
@@ -28,7 +33,7 @@ export function registerCluster(api: Api, config: Config): void {
   engineEndpoint(
     api,
     status,
-    { summary: "Whether the engine answers", responses: { 204: { description: "It does" } } },
+    { summary: "Whether the engine answers", responses: { 204: { description: "It does" } }, docs: ENGINE.status },
     async (c) => {
       const limited = await refuseOverLimit(c, config, status);
       if (limited instanceof Response) return limited;
@@ -42,7 +47,8 @@ export function registerCluster(api: Api, config: Config): void {
     license,
     {
       summary: "None is needed",
-      responses: { 200: { description: "The license", schema: z.object({ validLicense: z.boolean() }) } },
+      responses: { 200: { description: "The license", schema: licenseShape } },
+      docs: ENGINE.license,
     },
     async (c) => {
       const limited = await refuseOverLimit(c, config, license);

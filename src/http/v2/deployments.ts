@@ -3,9 +3,11 @@ import type { Config } from "../../config.ts";
 import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Api } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { problem } from "../problem.ts";
-import { DEFAULT_TENANT, engineEndpoint } from "./engine-endpoint.ts";
+import { DEFAULT_TENANT, engineEndpoint, keyHeader } from "./engine-endpoint.ts";
 import { runCommand } from "./run-command.ts";
+import { deployedShape } from "./shapes.ts";
 import { foreignTenant } from "./tenant.ts";
 
 /** `/v2/deployments`: BPMN files as a form. All of them are deployed, or none. */
@@ -30,7 +32,9 @@ export function registerDeployments(api: Api, config: Config): void {
       summary: "Deploy BPMN files",
       body: deploymentForm,
       bodyAs: "multipart",
-      responses: { 200: { description: "All of them are deployed" } },
+      responses: { 200: { description: "All of them are deployed", schema: deployedShape } },
+      documentedHeaders: keyHeader,
+      docs: ENGINE.deploy,
     },
     async (c, { body: { resources, tenantId = [] } }) => {
       const foreign = foreignTenant(c, tenantId);

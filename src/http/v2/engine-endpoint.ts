@@ -3,7 +3,9 @@ import type { Context } from "hono";
 import type { EngineRoute } from "../../core/engine-routes.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { AppEnv } from "../app-env.ts";
+import type { Docs } from "../document/docs.ts";
 import { type Api, endpoint, type Input, type Shape } from "../endpoint.ts";
+import { newCommandHeaders } from "../routes/new-command.ts";
 
 /**
  * A route of the engine's own surface: at its path, and behind `/t/{tenant}` for clients that can be given an address
@@ -15,7 +17,7 @@ type Described<P extends z.ZodObject, B extends z.ZodType> = Omit<
   "method" | "path" | "alsoAt" | "tags" | "query"
 >;
 
-const METHODS = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
+export const METHODS = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
 
 /** As {@link endpoint}, for a row of the table. */
 export function engineEndpoint<P extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodUndefined>(
@@ -25,9 +27,26 @@ export function engineEndpoint<P extends z.ZodObject = z.ZodObject, B extends z.
   handle: (c: Context<AppEnv>, input: Input<z.infer<P>, unknown, z.infer<B>>) => Response | Promise<Response>,
 ): void {
   const { path } = route;
-  const shape = { ...described, method: METHODS[route.method], path, alsoAt: `/t/{tenant}${path}`, tags: ["engine"] };
+  const at = { method: METHODS[route.method], path, alsoAt: `/t/{tenant}${path}`, tags: ["engine"] };
+  const { docs } = described;
+  const shape = { ...described, ...at, ...(docs === undefined ? {} : { docs: withRow(docs, route) }) };
   endpoint<P, z.ZodObject, B>(api, shape, handle);
 }
+
+/** What the API document says of a route includes what the table says of it. */
+export function withRow(docs: Docs, { intent, critical, cost, held }: EngineRoute): Docs {
+  const wants = intent === null ? "A read: it waits in no queue" : `Wants \`${intent}\` of the engine`;
+  const pays = `costs ${cost === 1 ? "one token" : `${cost} tokens`}`;
+  const passes = critical
+    ? ", and is never refused for load"
+    : held
+      ? ", and is held open until there is something to tell"
+      : "";
+  return { ...docs, description: [docs.description, `${wants}, ${pays}${passes}.`].filter(Boolean).join(" ") };
+}
+
+/** Commands of this surface take a caller's own name too. */
+export const keyHeader = newCommandHeaders.pick({ "Idempotency-Key": true });
 
 /** How the engine's clients spell the one tenant that there is behind a credential. */
 export const DEFAULT_TENANT = "<default>";

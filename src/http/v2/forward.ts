@@ -19,6 +19,7 @@ import type { Api } from "../endpoint.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 import { forwardHeld, forwardRead } from "./forward-straight.ts";
+import { forwardedShapes } from "./forwarded-shapes.ts";
 import { heldAnswer, NO_JOBS } from "./held-answer.ts";
 import { COMMAND_WAIT_MS, endOfSent } from "./run-command.ts";
 
@@ -30,6 +31,7 @@ import { COMMAND_WAIT_MS, endOfSent } from "./run-command.ts";
 export function registerForward(api: Api, config: Config): void {
   api.app.all("/v2/*", (c) => forward(c, api, config));
   api.app.all("/t/:tenant/v2/*", (c) => forward(c, api, config));
+  api.shapes.push(...forwardedShapes(config.V2_ROUTES.routes));
 }
 
 async function forward(c: Context<AppEnv>, api: Api, config: Config): Promise<Response> {

@@ -5,7 +5,17 @@ import { type CommandRoute, ENGINE_ROUTES } from "../../core/engine-routes.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { AppEnv } from "../app-env.ts";
 import type { Api } from "../endpoint.ts";
-import { cutText, engineEndpoint, keyText, optional, present, variables, wholeNumber } from "./engine-endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
+import {
+  cutText,
+  engineEndpoint,
+  keyHeader,
+  keyText,
+  optional,
+  present,
+  variables,
+  wholeNumber,
+} from "./engine-endpoint.ts";
 import { runCommand } from "./run-command.ts";
 
 /** `/v2/jobs/{jobKey}` and below: how a worker ends a job, or changes it. Activation is in activation.ts. */
@@ -36,13 +46,27 @@ export function registerJobs(api: Api, config: Config): void {
   engineEndpoint(
     api,
     complete,
-    { summary: "Complete a job", params: jobPath, body: completion, responses: DONE },
+    {
+      summary: "Complete a job",
+      params: jobPath,
+      body: completion,
+      responses: DONE,
+      documentedHeaders: keyHeader,
+      docs: ENGINE.complete,
+    },
     (c, { params, body }) => done(c, config, complete, present({ ...params, variables: body.variables })),
   );
   engineEndpoint(
     api,
     fail,
-    { summary: "Fail a job; without retries it makes an incident", params: jobPath, body: failure, responses: DONE },
+    {
+      summary: "Fail a job; without retries it makes an incident",
+      params: jobPath,
+      body: failure,
+      responses: DONE,
+      documentedHeaders: keyHeader,
+      docs: ENGINE.fail,
+    },
     (c, { params, body: { retries = 0, retryBackOff = 0, errorMessage, variables } }) => {
       const payload = { ...params, retries, retryBackoffSeconds: retryBackOff / 1000, errorMessage, variables };
       return done(c, config, fail, present(payload));
@@ -51,13 +75,27 @@ export function registerJobs(api: Api, config: Config): void {
   engineEndpoint(
     api,
     throwError,
-    { summary: "Throw an error of the process", params: jobPath, body: bpmnError, responses: DONE },
+    {
+      summary: "Throw an error of the process",
+      params: jobPath,
+      body: bpmnError,
+      responses: DONE,
+      documentedHeaders: keyHeader,
+      docs: ENGINE.throwError,
+    },
     (c, { params, body }) => done(c, config, throwError, present({ ...params, ...body })),
   );
   engineEndpoint(
     api,
     update,
-    { summary: "Change a job's retries or its lease", params: jobPath, body: changes, responses: DONE },
+    {
+      summary: "Change a job's retries or its lease",
+      params: jobPath,
+      body: changes,
+      responses: DONE,
+      documentedHeaders: keyHeader,
+      docs: ENGINE.update,
+    },
     (c, { params, body: { changeset } }) => {
       const { retries, timeout } = changeset;
       const timeoutSeconds = timeout === undefined ? undefined : timeout / 1000;
@@ -67,7 +105,13 @@ export function registerJobs(api: Api, config: Config): void {
   engineEndpoint(
     api,
     resolve,
-    { summary: "Resolve an incident", params: z.object({ incidentKey: keyText }), responses: DONE },
+    {
+      summary: "Resolve an incident",
+      params: z.object({ incidentKey: keyText }),
+      responses: DONE,
+      documentedHeaders: keyHeader,
+      docs: ENGINE.resolve,
+    },
     (c, { params }) => done(c, config, resolve, params),
   );
 }

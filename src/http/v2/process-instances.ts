@@ -11,10 +11,12 @@ import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { hangUpOf } from "../command-door.ts";
 import type { Api } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { problem } from "../problem.ts";
 import {
   DEFAULT_TENANT,
   engineEndpoint,
+  keyHeader,
   keyText,
   optional,
   present,
@@ -22,6 +24,7 @@ import {
   wholeNumber,
 } from "./engine-endpoint.ts";
 import { runCommand } from "./run-command.ts";
+import { createdShape } from "./shapes.ts";
 import { foreignTenant } from "./tenant.ts";
 
 /** `/v2/process-instances`: created, perhaps awaited to their end, and cancelled. */
@@ -43,13 +46,15 @@ const newInstance = z
   .object({
     processDefinitionId: optional(z.string()),
     processDefinitionKey: optional(keyText),
-    processDefinitionVersion: optional(z.int().min(NEWEST)),
+    processDefinitionVersion: optional(z.int().min(NEWEST)).describe("-1, or without it: the newest."),
     variables: optional(variables),
     tenantId: optional(z.string()),
-    awaitCompletion: optional(z.boolean()),
-    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+    awaitCompletion: optional(z.boolean()).describe("Hold the answer until the instance has completed."),
+    requestTimeout: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).describe(
+      "How long to await it, in milliseconds.",
+    ),
     fetchVariables: optional(z.array(z.string())),
-    businessId: optional(z.string()),
+    businessId: optional(z.string()).describe("No two active instances have the same."),
     tags: optional(z.array(z.string())),
     // Passed over they would change what the caller means; so they are refused, unless they are empty.
     startInstructions: optional(z.array(z.unknown()).max(0, "is not supported")),
@@ -70,7 +75,9 @@ export function registerProcessInstances(api: Api, config: Config): void {
     {
       summary: "Start an instance; `awaitCompletion` holds until it ends",
       body: newInstance,
-      responses: { 200: { description: "It is there, or has ended" } },
+      responses: { 200: { description: "It is there, or has ended", schema: createdShape } },
+      documentedHeaders: keyHeader,
+      docs: ENGINE.create,
     },
     (c, { body }) => createInstance(c, config, body),
   );
@@ -81,6 +88,8 @@ export function registerProcessInstances(api: Api, config: Config): void {
       summary: "Terminate an instance",
       params: z.object({ processInstanceKey: keyText }),
       responses: { 204: { description: "It is terminated, and its jobs are gone" } },
+      documentedHeaders: keyHeader,
+      docs: ENGINE.cancel,
     },
     async (c, { params }) => {
       const result = await runCommand(c, config, cancel, params);

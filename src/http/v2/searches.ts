@@ -7,19 +7,22 @@ import type { SearchKind } from "../../durable/engine-reads.ts";
 import { searchEngine } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
+import type { Docs } from "../document/docs.ts";
 import { type Api, jsonObject } from "../endpoint.ts";
+import { ENGINE } from "../examples/engine.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 import { DEFAULT_TENANT, engineEndpoint, optional } from "./engine-endpoint.ts";
+import { foundIncidents, foundInstances, foundJobs } from "./shapes.ts";
 import { foreignTenant } from "./tenant.ts";
 
 /** `/v2/…/search`: what the engine knows of a tenant's instances, incidents and jobs. Reads: no command, no queue. */
 
 const search = z
   .object({
-    filter: optional(jsonObject),
-    sort: optional(z.array(jsonObject)),
-    page: optional(jsonObject),
+    filter: optional(jsonObject).describe('By field: a value, or `{"$in": […]}`, `{"$like": "order-*"}` and the like.'),
+    sort: optional(z.array(jsonObject)).describe('`[{"field": "startDate", "order": "DESC"}]`'),
+    page: optional(jsonObject).describe('`{"from": 0, "limit": 100}`'),
   })
   .default({ filter: undefined, sort: undefined, page: undefined })
   .openapi("EngineSearch");
@@ -27,13 +30,25 @@ const search = z
 type Search = z.infer<typeof search>;
 
 export function registerSearches(api: Api, config: Config): void {
-  const searches: [EngineRoute, SearchKind, string][] = [
-    [ENGINE_ROUTES.searchInstances, "process-instances", "Find process instances"],
-    [ENGINE_ROUTES.searchIncidents, "incidents", "Find incidents that are not resolved"],
-    [ENGINE_ROUTES.searchJobs, "jobs", "Find jobs"],
+  const searches: [EngineRoute, SearchKind, string, z.ZodType, Docs][] = [
+    [
+      ENGINE_ROUTES.searchInstances,
+      "process-instances",
+      "Find process instances",
+      foundInstances,
+      ENGINE.searchInstances,
+    ],
+    [
+      ENGINE_ROUTES.searchIncidents,
+      "incidents",
+      "Find incidents that are not resolved",
+      foundIncidents,
+      ENGINE.searchIncidents,
+    ],
+    [ENGINE_ROUTES.searchJobs, "jobs", "Find jobs", foundJobs, ENGINE.searchJobs],
   ];
-  for (const [route, kind, summary] of searches) {
-    const described = { summary, body: search, responses: { 200: { description: "A page of them" } } };
+  for (const [route, kind, summary, schema, docs] of searches) {
+    const described = { summary, body: search, responses: { 200: { description: "A page of them", schema } }, docs };
     engineEndpoint(api, route, described, (c, { body }) => answerSearch(c, config, route, kind, body));
   }
 }

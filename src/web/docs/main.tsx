@@ -1,9 +1,11 @@
 import { Frame } from "../shared/frame.tsx";
 import { mount } from "../shared/mount.tsx";
+import { Reference } from "./reference.tsx";
+import "./docs.css";
 
 /** The entry of `/docs`. */
 mount(
   <Frame current="/docs">
-    <h1>API</h1>
+    <Reference />
   </Frame>,
 );
