@@ -48,7 +48,7 @@ const CASES: [string, Partial<AdminQueue>, Recent | null, { tone: string; word: 
     "tenants have their share while there is room",
     { depth: 50 },
     refusing("queue_full", { hadRoom: true }),
-    { tone: "bad", word: "Refusing", says: /have their share of the queue/ },
+    { tone: "bad", word: "Refusing", says: /though there is room.*have their share/ },
   ],
   [
     "flow control refuses",

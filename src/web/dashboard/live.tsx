@@ -26,6 +26,7 @@ export function Live() {
   return (
     <>
       <Banner situation={situation} queue={queue} ageMs={queue === null ? null : Math.max(0, now - atMs)} />
+      {queue === null && reading.fault === null && <div class="figures-to-come" />}
       {queue !== null && (
         <>
           <Figures queue={queue} recent={lately} />

@@ -24,7 +24,7 @@ export function Overview({ session, onLeave }: OverviewProps) {
         current="/dashboard"
         aside={
           <>
-            <span class="badge">{session.actor === "admin" ? "Admin" : "Viewer, read only"}</span>
+            <span class="badge">{session.actor === "admin" ? "Admin" : "Read only"}</span>
             <button type="button" class="quiet" onClick={() => onLeave(null)}>
               Sign out
             </button>

@@ -26,11 +26,13 @@ export function Section({ id, title, about, actions, fault, children }: SectionP
         {actions !== undefined && <div class="buttons">{actions}</div>}
       </div>
       {about !== undefined && <p class="muted section-about">{about}</p>}
-      {fault !== null && (
+      {fault?.kind === "problem" && (
         <p class="notice" data-tone="warn">
           This could not be read just now. {inWords(fault)}
         </p>
       )}
+      {/* What to do about it is said once, at the top of the page. */}
+      {fault?.kind === "unreachable" && <p class="muted">Not up to date: Headgate cannot be reached.</p>}
       {children}
     </section>
   );

@@ -163,10 +163,10 @@ const EVERYONE_WAITS: Readonly<Record<string, { headline: string; todo: string }
   },
 };
 
-/** Room is left, and kept: a tenant that has its share is refused so that others find theirs. */
+/** Room was left at every look: the queue fills between looks, or a tenant that has its share is refused for others. */
 const SHARED = {
-  headline: "Tenants that have their share of the queue are refused; what is left is kept for others.",
-  todo: "It ends half a minute after nobody was refused. Shares go by the weight of each tenant's tier.",
+  headline: "Callers are refused though there is room: it fills in bursts, or tenants have their share of it.",
+  todo: "Their answers say which. A larger bound takes longer bursts; shares go by the weight of each tenant's tier.",
 };
 
 function working(queue: AdminQueue, recent: Recent | null): Situation {

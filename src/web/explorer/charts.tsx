@@ -116,8 +116,10 @@ export function Key({ tone, text }: { readonly tone: Tone; readonly text: string
 
 function pointed(second: number | null, { chosen, other }: Outcome, [one, two]: readonly [string, string]): string {
   if (second === null) return "Point at a chart to read a second of it.";
-  const at = ({ depth, oldest }: Course) =>
-    `${depth[second] ?? 0} waiting, the oldest for ${seconds(oldest[second] ?? 0)}`;
+  const at = ({ depth, oldest }: Course) => {
+    const waiting = depth[second] ?? 0;
+    return waiting === 0 ? "nobody waits" : `${waiting} waiting, the oldest for ${seconds(oldest[second] ?? 0)}`;
+  };
   return `At ${second} s. ${one}: ${at(chosen.course)}. ${two}: ${at(other.course)}.`;
 }
 
