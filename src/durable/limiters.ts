@@ -8,7 +8,7 @@ import type { Limits } from "../core/policy.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
 import { type Caller, callerKey } from "../identity/caller.ts";
-import { type Calls, limiterOf, ObjectUnreachable } from "./stubs.ts";
+import { bareLimiterOf, type Calls, failureOf, limiterOf, ObjectUnreachable } from "./stubs.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
 
 /**
@@ -109,7 +109,7 @@ async function ask(
   asking: Asking | null,
   request: LimiterRequest,
 ): Promise<Charged | null> {
-  const limiter = limiterOf(env, callerKey(caller));
+  const limiter = bareLimiterOf(env, callerKey(caller));
   const whole = {
     ...request,
     ...(held?.countsTenantOnly ? {} : { subjects }),
@@ -119,13 +119,13 @@ async function ask(
     }),
   };
   const { limits, tier } = caller;
-  const say = (isTold: boolean) =>
-    isTold && limits !== null ? { ...whole, version: limits.version } : { ...whole, limits, tier };
-  const call = async () => {
-    const answer = await limiter.check(say(held?.isTold === true));
-    return answer.outcome === "unknown_limits" ? await limiter.check(say(false)) : answer;
-  };
-  const answer = await answeredInTime(call, config.LIMITER_TIMEOUT_MS);
+  const timeoutMs = config.LIMITER_TIMEOUT_MS;
+  const version = held?.isTold ? limits?.version : undefined;
+  const known = version === undefined ? { ...whole, limits, tier } : { ...whole, version };
+  let answer = await answeredInTime(() => limiter.check(known), timeoutMs);
+  if (answer?.outcome === "unknown_limits") {
+    answer = await answeredInTime(() => limiter.check({ ...whole, limits, tier }), timeoutMs);
+  }
   if (answer?.outcome === "unknown_limits") throw new Error("the object was told the limits");
   held?.told(answer !== null);
   if (held === null || asking === null) return answer;
@@ -135,7 +135,7 @@ async function ask(
   }
   const { view = null } = answer;
   const heard = held.hear(asking, view, Date.now());
-  if (heard !== null && view !== null) afterwards(endOfLease(limiter, held, heard, view.lastsMs));
+  if (heard !== null && view !== null) afterwards(endOfLease(env, caller, held, heard, view.lastsMs));
   return answer;
 }
 
@@ -165,28 +165,34 @@ async function renew(asker: Asker, held: Holding): Promise<void> {
 }
 
 /** A lease that nobody has renewed goes back at its end, with the account of what was decided by it. */
-async function endOfLease(limiter: Calls<TenantLimiter>, held: Holding, heard: object, lastsMs: number): Promise<void> {
+async function endOfLease(env: Env, caller: Caller, held: Holding, heard: object, lastsMs: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, lastsMs + LEASE_GRACE_MS));
   const lease = held.end(heard);
   if (lease === null) return;
   // What does not arrive stays charged, and is forgiven by time.
+  const limiter = limiterOf(env, callerKey(caller));
   await limiter.settle(lease, held.subjects).catch((error: unknown) => {
     console.warn(JSON.stringify({ event: "lease_lost", error: String(error) }));
   });
 }
 
 /** The answer, or null when there is nobody to give it, or it took longer than `timeoutMs`. */
-async function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T | null> {
-  const timeout = Promise.withResolvers<null>();
-  const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
-  try {
-    return await Promise.race([ask(), timeout.promise]);
-  } catch (error) {
-    if (error instanceof ObjectUnreachable) return null;
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(null), timeoutMs);
+    ask().then(
+      (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        const failure = error instanceof ObjectUnreachable ? error : failureOf(error);
+        if (failure instanceof ObjectUnreachable) resolve(null);
+        else reject(failure);
+      },
+    );
+  });
 }
 
 /**
