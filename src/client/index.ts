@@ -5,7 +5,7 @@
 
 export type { CommandError, CommandState } from "../core/command.ts";
 export type { Json, JsonObject } from "../core/json.ts";
-export type { PolicyReport } from "../core/limiter.ts";
+export type { PolicyReport } from "../core/policy-report.ts";
 export type { FieldFault, ProblemCode } from "../core/problem.ts";
 export type { CallOptions } from "./call.ts";
 export { type CheckInput, type Client, createClient } from "./client.ts";

@@ -1,5 +1,5 @@
 import type { CommandError, CommandView } from "../core/command.ts";
-import type { PolicyReport } from "../core/limiter.ts";
+import type { PolicyReport } from "../core/policy-report.ts";
 import type { ResultOf } from "./intents.ts";
 
 /** What the calls give when they succeed. A state decides what else there is to read, so each state is a variant. */

@@ -33,7 +33,8 @@ export function ageBucket(bucket: Bucket, nowMs: number): Bucket {
   const atMs = steadyTime(bucket.atMs, nowMs);
   const elapsedMs = Math.max(0, atMs - bucket.atMs);
   // A product past 2^53 is inexact, but then it is larger than any debt and the result is 0 all the same.
-  return { ...bucket, debt: Math.max(0, bucket.debt - elapsedMs * bucket.perMs), atMs };
+  const { type, perToken, perMs } = bucket;
+  return { type, debt: Math.max(0, bucket.debt - elapsedMs * perMs), perToken, perMs, atMs };
 }
 
 /**
@@ -42,6 +43,7 @@ export function ageBucket(bucket: Bucket, nowMs: number): Bucket {
  */
 export function settle(bucket: Bucket, grains: Grains, nowMs: number): Bucket {
   const aged = ageBucket(bucket, nowMs);
+  if (aged.perToken === grains.perToken && aged.perMs === grains.perMs) return aged;
   const debt = aged.perToken === grains.perToken ? aged.debt : regrain(aged, grains.perToken);
   return { ...aged, debt, perToken: grains.perToken, perMs: grains.perMs };
 }
@@ -78,7 +80,8 @@ export function weigh(bucket: Bucket, grains: Grains, cost: number): Verdict {
 
 /** The bucket after a cost that {@link weigh} said fits. */
 export function charge(bucket: Bucket, grains: Grains, cost: number): Bucket {
-  return { ...bucket, debt: bucket.debt + cost * grains.perToken };
+  const { type, debt, perToken, perMs, atMs } = bucket;
+  return { type, debt: debt + cost * grains.perToken, perToken, perMs, atMs };
 }
 
 /** A settled bucket after as much of a cost is given back as is still owed of it (see `Rule.refund`). */

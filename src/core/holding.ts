@@ -1,7 +1,8 @@
 import { Demand, type Done, type Grant, type HeldLease, type LeaseAsk, type View } from "./lease.ts";
-import { type CompiledLimits, count, type Decision, decide, giveBack, judge, type PolicyReport } from "./limiter.ts";
+import { type CompiledLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
 import type { Charged } from "./limiter-call.ts";
 import type { Meter } from "./meter.ts";
+import type { PolicyReport } from "./policy-report.ts";
 import type { Receipt } from "./receipts.ts";
 import type { Subjects } from "./subjects.ts";
 

@@ -1,8 +1,9 @@
 import { windowEndMs } from "./fixed-window.ts";
 import { type HeldLease, LEASE_MS_MAX, type LeaseAsk, leaseSize, type View } from "./lease.ts";
-import { type CompiledLimits, count, decide, giveBack, tightest } from "./limiter.ts";
+import { type CompiledLimits, count, decide, giveBack } from "./limiter.ts";
 import type { Meter } from "./meter.ts";
 import type { MeterTable } from "./meters.ts";
+import { tightest } from "./policy-report.ts";
 import type { Receipts } from "./receipts.ts";
 import { isOverflowId, keyOfId, type Subjects } from "./subjects.ts";
 

@@ -3,6 +3,7 @@ import { steadyTime } from "./clock.ts";
 import { type Meter, type Rule, ruleOf, type Verdict } from "./meter.ts";
 import type { Meters } from "./meters.ts";
 import type { Limits, Policy } from "./policy.ts";
+import type { PolicyReport } from "./policy-report.ts";
 import { NOBODY, overflowId, policyKey, type Subjects, subjectId, subjectOf } from "./subjects.ts";
 
 /**
@@ -12,20 +13,6 @@ import { NOBODY, overflowId, policyKey, type Subjects, subjectId, subjectOf } fr
  * to keep and to write. A refusal returns the meters merely settled, which is the same state at a later time. Meters of
  * policies that are gone are not touched: bringing a policy back must mint nothing.
  */
-
-/** How a policy stands after the decision. One entry of the RateLimit headers and of `policies` in an answer. */
-export interface PolicyReport {
-  readonly name: string;
-  readonly type: Policy["type"];
-  /** The most that can be spent at once: a bucket's burst, a window's limit. */
-  readonly limit: number;
-  /** A window's length; for a bucket, seconds in which the whole burst comes back, rounded up. Null when it never does. */
-  readonly windowSeconds: number | null;
-  /** Whole tokens left. */
-  readonly remaining: number;
-  /** Seconds until nothing is owed, rounded up; null when that never comes. */
-  readonly resetSeconds: number | null;
-}
 
 export type Decision =
   | { readonly outcome: "allowed"; readonly reports: readonly PolicyReport[] }
@@ -83,14 +70,20 @@ export function decide(
   subjects: Subjects = NOBODY,
 ): Decided {
   const settled = settleAll(meters, limits, nowMs, subjects);
-  const refusals = settled
-    .map((counted) => ({ ...counted, ...counted.rule.weigh(counted.meter, cost) }))
-    .filter(({ verdict }) => verdict !== "fits");
+  const refusals: (Counted & Verdict)[] = [];
+  for (const counted of settled) {
+    const verdict = counted.rule.weigh(counted.meter, cost);
+    if (verdict.verdict !== "fits") refusals.push({ ...counted, ...verdict });
+  }
   if (refusals.length > 0) return { decision: refuse(refusals, settled, nowMs), next: statesOf(settled) };
   return allow(
-    settled.map((counted) => ({ ...counted, meter: counted.rule.charge(counted.meter, cost) })),
+    settled.map((counted) => charged(counted, counted.rule.charge(counted.meter, cost))),
     nowMs,
   );
+}
+
+function charged({ policy, rule, id }: Counted, meter: Meter): Counted {
+  return { policy, rule, id, meter };
 }
 
 /**
@@ -109,7 +102,7 @@ export function count(
   const charge = how === "limit" ? "chargeUpToLimit" : "charge";
   const settled = settleAll(meters, limits, nowMs, subjects);
   return allow(
-    settled.map((counted) => ({ ...counted, meter: counted.rule[charge](counted.meter, cost) })),
+    settled.map((counted) => charged(counted, counted.rule[charge](counted.meter, cost))),
     nowMs,
   );
 }
@@ -161,11 +154,14 @@ interface Counted {
 }
 
 function settleAll(meters: Meters, limits: CompiledLimits, nowMs: number, subjects: Subjects): Counted[] {
-  const applying = limits.policies.flatMap((compiled) => {
-    const subject = subjectOf(compiled.policy.scope, subjects);
-    return subject === null ? [] : { ...compiled, subject };
-  });
-  const wanted = applying.reduce((sum, { subject }) => (subject === "" ? sum : sum + 1), 0);
+  const applying: (CompiledPolicy & { readonly subject: string })[] = [];
+  let wanted = 0;
+  for (const { policy, rule, key } of limits.policies) {
+    const subject = subjectOf(policy.scope, subjects);
+    if (subject === null) continue;
+    applying.push({ policy, rule, key, subject });
+    if (subject !== "") wanted += 1;
+  }
   let places = wanted === 0 ? 0 : (meters.roomFor?.(wanted, nowMs) ?? wanted);
   const startMs = steadyTime(meters.latestMs ?? nowMs, nowMs);
   return applying.map(({ policy, rule, key, subject }) => {
@@ -218,7 +214,9 @@ function fromNow({ meter }: Counted, ms: number, nowMs: number): number {
 }
 
 function statesOf(counted: readonly Counted[]): Map<string, Meter> {
-  return new Map(counted.map(({ id, meter }) => [id, meter]));
+  const states = new Map<string, Meter>();
+  for (const { id, meter } of counted) states.set(id, meter);
+  return states;
 }
 
 function reportAll(settled: readonly Counted[], nowMs: number): PolicyReport[] {
@@ -234,13 +232,4 @@ function reportAll(settled: readonly Counted[], nowMs: number): PolicyReport[] {
       resetSeconds: resetMs === null ? null : ceilDiv(fromNow(counted, resetMs, nowMs), 1000),
     };
   });
-}
-
-/** The report that tells a caller most: the one with the least left, and of those the one that takes longest. */
-export function tightest(reports: readonly PolicyReport[]): PolicyReport | undefined {
-  const resetOf = (report: PolicyReport) => report.resetSeconds ?? Number.POSITIVE_INFINITY;
-  return reports.reduce<PolicyReport | undefined>((best, report) => {
-    if (best === undefined || report.remaining < best.remaining) return report;
-    return report.remaining === best.remaining && resetOf(report) > resetOf(best) ? report : best;
-  }, undefined);
 }

@@ -1,4 +1,4 @@
-import type { PolicyReport } from "./limiter.ts";
+import type { PolicyReport } from "./policy-report.ts";
 
 /**
  * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10): structured-field lists of quoted
@@ -33,12 +33,12 @@ export function serviceLimits(reports: readonly PolicyReport[]): ServiceLimit[] 
 
 /** The value of `RateLimit-Policy`. Names must be printable ASCII, which the policy schema holds. */
 export function writePolicyHeader(policies: readonly QuotaPolicy[]): string {
-  return policies.map(({ name, q, w }) => item(name, { q, w })).join(", ");
+  return policies.map(({ name, q, w }) => `${quoted(name)};q=${q}${w === undefined ? "" : `;w=${w}`}`).join(", ");
 }
 
 /** The value of `RateLimit`. */
 export function writeLimitHeader(limits: readonly ServiceLimit[]): string {
-  return limits.map(({ name, r, t }) => item(name, { r, t })).join(", ");
+  return limits.map(({ name, r, t }) => `${quoted(name)};r=${r}${t === undefined ? "" : `;t=${t}`}`).join(", ");
 }
 
 /** @returns the entries, or null for a value that is not of this form (unknown parameters are passed over) */
@@ -57,11 +57,11 @@ export function parseLimitHeader(value: string): ServiceLimit[] | null {
   });
 }
 
-function item(name: string, parameters: Record<string, number | undefined>): string {
-  const quoted = `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-  const written = Object.entries(parameters).flatMap(([key, value]) => (value === undefined ? [] : `;${key}=${value}`));
-  return quoted + written.join("");
+function quoted(name: string): string {
+  return SPECIAL.test(name) ? `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"` : `"${name}"`;
 }
+
+const SPECIAL = /["\\]/;
 
 interface Item {
   readonly name: string;

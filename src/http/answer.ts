@@ -15,7 +15,7 @@ export function note(c: Context<AppEnv>, name: string, value: string): void {
   c.get("noted")[name] = value;
 }
 
-/** Makes an answer with everything that was noted. */
+/** Makes the answer, with everything that was noted. */
 export function answer(
   c: Context<AppEnv>,
   status: number,
@@ -23,7 +23,7 @@ export function answer(
   body: string,
   headings: Headings = {},
 ): Response {
-  const headers = { ...c.get("noted"), "Content-Type": contentType, ...headings };
+  const headers = Object.assign({ "Content-Type": contentType }, c.get("noted"), headings);
   const response = new Response(body, { status, headers });
   c.set("whole", response);
   return response;

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
-import { type Decision, type PolicyReport, tightest } from "../core/limiter.ts";
+import type { Decision } from "../core/limiter.ts";
+import { type PolicyReport, tightest } from "../core/policy-report.ts";
 import type { Problem } from "../core/problem.ts";
 import { quotaPolicies, serviceLimits, writeLimitHeader, writePolicyHeader } from "../core/rate-headers.ts";
 import { note } from "./answer.ts";

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Demand, LEASE_GRACE_MS, leaseSize } from "../../src/core/lease.ts";
-import { type Decision, tightest } from "../../src/core/limiter.ts";
+import type { Decision } from "../../src/core/limiter.ts";
 import type { Limits, Policy } from "../../src/core/policy.ts";
 import { tokenBucketPolicy } from "../../src/core/policy.ts";
+import { tightest } from "../../src/core/policy-report.ts";
 import { TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
 import { type Call, Edge, ObjectSide, T0 } from "./lease-world.ts";
 

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { criticalCeiling } from "../../src/core/critical-ceiling.ts";
-import { compileLimits, count, type Decision, decide, judge, tightest } from "../../src/core/limiter.ts";
+import { compileLimits, count, type Decision, decide, judge } from "../../src/core/limiter.ts";
 import type { Meter } from "../../src/core/meter.ts";
 import { type Limits, type Policy, type Scope, tokenBucketPolicy, type WindowPolicy } from "../../src/core/policy.ts";
+import { tightest } from "../../src/core/policy-report.ts";
 import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
-import { tightest } from "../../core/limiter.ts";
 import { POLICY_TYPES } from "../../core/policy.ts";
+import { tightest } from "../../core/policy-report.ts";
 import { answerJson } from "../answer.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { CALLERS } from "../examples/callers.ts";
