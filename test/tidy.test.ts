@@ -72,6 +72,7 @@ describe("who imports whom", () => {
         "config.ts",
         "durable/stubs.ts",
         "durable/limiters.ts",
+        "durable/limiter-admin.ts",
         "durable/engines.ts",
         "durable/submission.ts",
         "durable/views.ts",

@@ -1,7 +1,7 @@
-import { Demand, type Done, type Grant, type HeldLease, type LeaseAsk, type View } from "./lease.ts";
+import { type Asking, type Held, leaseOf, timeOf } from "./held.ts";
+import { Demand, type Done, type LeaseAsk, type View } from "./lease.ts";
 import { type CompiledLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
 import type { Charged } from "./limiter-call.ts";
-import type { Meter } from "./meter.ts";
 import type { PolicyReport } from "./policy-report.ts";
 import type { Receipt } from "./receipts.ts";
 import type { Subjects } from "./subjects.ts";
@@ -14,33 +14,6 @@ import type { Subjects } from "./subjects.ts";
  * It admits no more than was leased. It refuses what does not fit by what it knows, and by nothing that is older than the
  * view lasts: a second at most, and never longer than the honest wait, because the meters it refuses by are aged.
  */
-
-interface Held {
-  meters: ReadonlyMap<string, Meter>;
-  /** From the isolate's clock to the object's, in milliseconds. */
-  readonly shiftMs: number;
-  /** On the isolate's clock. */
-  readonly fromMs: number;
-  untilMs: number;
-  readonly grant: Grant | null;
-  /** On the object's clock. */
-  readonly turn: { readonly cost: number; readonly fitsAtMs: number; readonly asksAtMs: number } | null;
-  /** Tokens that it began with, and those that may still be spent. */
-  readonly lent: number;
-  budget: number;
-  /** Tokens spent here so far. */
-  spent: number;
-}
-
-/** A request as its isolate asks the object about it. Handed back with the answer. */
-export interface Asking {
-  readonly lease: LeaseAsk;
-  /** Of the limits that were known then. */
-  readonly version: number;
-  readonly askedAtMs: number;
-  /** Whether it brings a lease back or may bring one: only one such call is under way at a time. */
-  readonly carries: boolean;
-}
 
 /** Tokens from which on a lease is asked for again before it has run out. */
 const SMALL_LEASE = 16;
@@ -77,7 +50,7 @@ export class Holding {
     return this.#toldVersion === this.#limits.version;
   }
 
-  /** The object has decided by these limits, or it has not: it does not know them. */
+  /** The object has decided by these limits, or has not: it does not know them. */
   told(knows: boolean): void {
     this.#toldVersion = knows ? this.#limits.version : null;
   }
@@ -239,14 +212,4 @@ export class Holding {
     this.#refused = 0;
     return done;
   }
-}
-
-/** The object's time to decide by: it stands still while others are to have what comes back. */
-function timeOf({ shiftMs, turn }: Held, cost: number, nowMs: number): number {
-  const atMs = nowMs + shiftMs;
-  return turn !== null && cost >= turn.cost && atMs < turn.asksAtMs ? Math.min(atMs, turn.fitsAtMs - 1) : atMs;
-}
-
-function leaseOf({ grant, budget, meters }: Held): HeldLease | null {
-  return grant && { receipt: grant.receipt, change: grant.change, unspent: budget, meters: [...meters] };
 }

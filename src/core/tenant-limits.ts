@@ -8,6 +8,7 @@ import type { Charged, LimiterRequest } from "./limiter-call.ts";
 import { age, type Meter, owesNothing, type Rule } from "./meter.ts";
 import { MeterTable } from "./meters.ts";
 import type { Limits } from "./policy.ts";
+import { tightest } from "./policy-report.ts";
 import { type Receipt, Receipts } from "./receipts.ts";
 import { keyOfId, NOBODY, type Subjects } from "./subjects.ts";
 import { TurnsToAsk } from "./turns-to-ask.ts";
@@ -66,6 +67,9 @@ export class TenantLimits {
     const isKnown = (limits?.version ?? request.version) === this.#limits.version && this.#rate.share === 1;
     if (request.isolate === undefined || critical || !isKnown) return decided;
     const charged = decided.outcome === "allowed" && !request.judgeOnly ? cost : null;
+    const asksForNothing = lease.want + lease.kept === 0;
+    // Most of what is decided exactly: there is nothing to lend, and as much again would fit.
+    if (charged !== null && asksForNothing && charged <= (tightest(decided.reports)?.remaining ?? 0)) return decided;
     const view = this.#lend(charged, lease, subjects, nowMs, leaseMs);
     if (view === null) return decided;
     if (view.grant !== null || request.judgeOnly) return { ...decided, view };

@@ -1,32 +1,20 @@
 import type { Config } from "../config.ts";
-import { EdgeLimits } from "../core/edge-limits.ts";
-import type { Asking, Holding } from "../core/holding.ts";
+import type { Asking } from "../core/held.ts";
+import type { Holding } from "../core/holding.ts";
 import { LEASE_GRACE_MS, type LeaseAsk } from "../core/lease.ts";
 import type { Decision } from "../core/limiter.ts";
 import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
-import type { Limits } from "../core/policy.ts";
 import type { PolicyReport } from "../core/policy-report.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
 import { type Caller, callerKey } from "../identity/caller.ts";
-import { bareLimiterOf, type Calls, failureOf, limiterOf, ObjectUnreachable } from "./stubs.ts";
-import type { TenantLimiter } from "./tenant-limiter.ts";
+import { edgeLimits } from "./edge-limits.ts";
+import { bareLimiterOf, failureOf, limiterOf, ObjectUnreachable } from "./stubs.ts";
 
 /**
  * Calls of the limiter objects: what this isolate can decide by itself, when it asks, and what it means when nobody
  * answers.
  */
-
-/**
- * Plain data in module scope: what this isolate has leased, and which limits it knows to be used up. Made by the first
- * request: there is no chance before.
- */
-let edge: EdgeLimits | undefined;
-
-function edgeLimits(): EdgeLimits {
-  edge ??= new EdgeLimits(Math.random());
-  return edge;
-}
 
 /** What a request asks of its caller's limits. */
 export interface LimitRequest {
@@ -216,35 +204,4 @@ export async function refundCaller(
 /** Tells a caller's limiter how long its commands took, for a rate that adapts. */
 export async function observeLatencies(env: Env, caller: Caller, latenciesMs: readonly number[]): Promise<void> {
   await limiterOf(env, callerKey(caller)).observe(latenciesMs);
-}
-
-/** Tells a tenant's object its limits. They hold from the next request on; the newest version wins there. */
-export async function applyLimits(env: Env, tenant: string, limits: Limits): Promise<void> {
-  await withoutLeases(env, tenant, (limiter) => limiter.apply(limits));
-}
-
-/** Forgives what a tenant owes. */
-export async function resetLimiter(env: Env, tenant: string): Promise<void> {
-  await withoutLeases(env, tenant, (limiter) => limiter.reset());
-}
-
-/** What a tenant's object has admitted and refused since `since` (Unix milliseconds), and what D1 has not heard of yet. */
-export async function limiterUsage(env: Env, tenant: string): ReturnType<Calls<TenantLimiter>["usage"]> {
-  return await withoutLeases(env, tenant, (limiter) => limiter.usage());
-}
-
-/** Calls a tenant's object once it has heard of all that this isolate decided; what was held of it is not used again. */
-async function withoutLeases<T>(
-  env: Env,
-  tenant: string,
-  call: (limiter: Calls<TenantLimiter>) => Promise<T>,
-): Promise<T> {
-  const key = callerKey({ kind: "tenant", tenant });
-  const limiter = limiterOf(env, key);
-  for (const { lease, subjects } of edgeLimits().takeAll(key)) await limiter.settle(lease, subjects);
-  try {
-    return await call(limiter);
-  } finally {
-    edgeLimits().forget(key);
-  }
 }

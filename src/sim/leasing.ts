@@ -1,5 +1,6 @@
 import { EdgeLimits } from "../core/edge-limits.ts";
-import type { Asking, Holding } from "../core/holding.ts";
+import type { Asking } from "../core/held.ts";
+import type { Holding } from "../core/holding.ts";
 import { LEASE_GRACE_MS, type LimiterMode } from "../core/lease.ts";
 import { NOBODY } from "../core/subjects.ts";
 import type { SimLimiter } from "./limiter.ts";

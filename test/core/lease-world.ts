@@ -1,5 +1,6 @@
 import { EdgeLimits } from "../../src/core/edge-limits.ts";
-import type { Asking, Holding } from "../../src/core/holding.ts";
+import type { Asking } from "../../src/core/held.ts";
+import type { Holding } from "../../src/core/holding.ts";
 import { LEASE_GRACE_MS } from "../../src/core/lease.ts";
 import type { Decision } from "../../src/core/limiter.ts";
 import type { Charged } from "../../src/core/limiter-call.ts";

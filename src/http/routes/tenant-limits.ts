@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import { applyLimits, resetLimiter } from "../../durable/limiters.ts";
+import { applyLimits, resetLimiter } from "../../durable/limiter-admin.ts";
 import { deleteTenantLimits, noteReset, putTenantLimits } from "../../store/tenant-limits.ts";
 import type { Tenant } from "../../store/tenants.ts";
 import { actOf, commit, notFound, push } from "../admin-write.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
-import { applyLimits } from "../../durable/limiters.ts";
+import { applyLimits } from "../../durable/limiter-admin.ts";
 import { deleteTenant, findTenant, listTenants, putTenant } from "../../store/tenants.ts";
 import { actOf, commit, notFound, push } from "../admin-write.ts";
 import { invalidFields } from "../body.ts";

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { LIMITER_MODES } from "../../core/lease.ts";
 import type { Limits } from "../../core/policy.ts";
-import { applyLimits } from "../../durable/limiters.ts";
+import { applyLimits } from "../../durable/limiter-admin.ts";
 import {
   ANONYMOUS_TIER,
   DEFAULT_TIER,

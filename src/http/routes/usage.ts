@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { addCounts, MINUTE_MS, minuteOf, NO_USAGE, netAdmitted, type UsageCounts } from "../../core/usage-minutes.ts";
-import { limiterUsage } from "../../durable/limiters.ts";
+import { limiterUsage } from "../../durable/limiter-admin.ts";
 import { findTenant } from "../../store/tenants.ts";
 import { readTenantUsage, readUsage } from "../../store/usage.ts";
 import { isoTime, notFound } from "../admin-write.ts";
