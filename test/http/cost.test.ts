@@ -138,7 +138,7 @@ describe("a command", () => {
       leaveBehind: true,
     });
 
-  test("is one call of the engine and at most three rows, whatever it does", async () => {
+  test("is one call of the engine and at most three rows of its tables, whatever it does", async () => {
     const key = await tenantOf("premium", "cost-command");
     const { env: bindings, calls } = counting();
     const ask = appOf();
