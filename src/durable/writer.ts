@@ -23,6 +23,7 @@ export class Writer implements Works {
   readonly #hooks: WorkHooks;
   readonly #speed: Speed | null;
   #runs = false;
+  #rests = false;
   #wake: ReturnType<typeof setTimeout> | null = null;
 
   constructor(parts: EngineParts, hooks: WorkHooks) {
@@ -31,9 +32,17 @@ export class Writer implements Works {
     this.#speed = parts.config.ENGINE_RATE_MAX === 0 ? null : new Speed(parts.config.ENGINE_RATE_MAX, Date.now());
   }
 
-  /** The first batch runs before this returns. */
+  /** The first batch runs before this returns, also while the writer rests and something critical has come. */
   start(): void {
-    void this.#work();
+    if (!this.#rests || this.#parts.queue.criticalDepth === 0) {
+      void this.#work();
+      return;
+    }
+    try {
+      this.#batch();
+    } catch (error) {
+      restartFromDisk(this.#parts, error);
+    }
   }
 
   wakeInMs(nowMs: number): number | null {
@@ -46,7 +55,11 @@ export class Writer implements Works {
     if (this.#runs) return;
     this.#runs = true;
     try {
-      for (let restMs = this.#batch(); restMs !== null; restMs = this.#batch()) await scheduler.wait(restMs);
+      for (let restMs = this.#batch(); restMs !== null; restMs = this.#batch()) {
+        this.#rests = true;
+        await scheduler.wait(restMs);
+        this.#rests = false;
+      }
       this.#runs = false;
       this.#planTimer(Date.now());
     } catch (error) {
@@ -68,7 +81,7 @@ export class Writer implements Works {
     let restMs = 0;
     const enough = this.#parts.embedded.stepsSpent() + TURN_STEPS_MAX;
     for (let n = 0; n < BATCH_MAX && this.#hasWork && this.#parts.embedded.stepsSpent() <= enough; n++) {
-      restMs = this.#speed?.take(nowMs) ?? 0;
+      restMs = this.#speed?.take(queue.criticalDepth > 0, nowMs) ?? 0;
       const entry = restMs > 0 ? undefined : queue.take();
       if (entry === undefined) break;
       if (this.#run(entry, nowMs) === "ended") ended += 1;
@@ -119,11 +132,15 @@ class Speed {
     this.#bucket = fullBucket(grains, nowMs);
   }
 
-  /** Takes the time for one command, or gives the milliseconds until there is time for one. */
-  take(nowMs: number): number {
+  /**
+   * Takes the time for one command, or gives the milliseconds until there is time for one.
+   *
+   * @param critical it does not wait: those that do wait a little longer for it
+   */
+  take(critical: boolean, nowMs: number): number {
     this.#bucket = settle(this.#bucket, this.#grains, nowMs);
     const weighed = weigh(this.#bucket, this.#grains, 1);
-    if (weighed.verdict === "later") return Math.max(weighed.waitMs, REST_MS);
+    if (weighed.verdict === "later" && !critical) return Math.max(weighed.waitMs, REST_MS);
     this.#bucket = charge(this.#bucket, this.#grains, 1);
     return 0;
   }

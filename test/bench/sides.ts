@@ -59,6 +59,7 @@ const DONE = {
 
 export const SIDES: readonly Side[] = [
   { id: "hono", label: "bare Hono route", worker: "bare-hono", ...HOT },
+  { id: "headers", label: "bare Hono route with our headers", worker: "bare-headers", ...HOT },
   { id: "object", label: "bare object call", worker: "bare-object", ...HOT },
   { id: "row", label: "bare object call, one row written", worker: "bare-row", ...HOT },
   { id: "exact", label: "our check, exact", worker: "exact", ...HOT },

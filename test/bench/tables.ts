@@ -39,10 +39,12 @@ export const TABLES: readonly Table[] = [
     title: "Check, one hot tenant",
     rows: [
       ["hono", null],
+      ["headers", "hono"],
       ["object", "hono"],
       ["row", "hono"],
       ["exact", "object"],
       ["leased", "hono"],
+      ["leased", "headers"],
     ],
   },
   {

@@ -65,7 +65,7 @@ export async function benchWorkers(root: string): Promise<WorkerOptions[]> {
   return [
     ...Object.entries(OURS).map(([name, vars]) => ours(name, vars, name)),
     ...["leased", "exact"].map((name) => ours(`${name}-2`, OURS[name] ?? {}, name)),
-    ...["hono", "object", "row"].map((side) => ({
+    ...["hono", "headers", "object", "row"].map((side) => ({
       ...plain(`bare-${side}`, bare, { SIDE: side }),
       durableObjects: { OBJECTS: objects("Bare", side, side, true) },
     })),

@@ -3,13 +3,14 @@ import { Hono } from "hono";
 import { ANSWER, costOf, keyOf } from "./answer.ts";
 
 /**
- * What the platform itself costs: a Hono route that reads a body and answers (`hono`), the same with a call of an object
+ * What the platform itself costs: a Hono route that reads a body and answers (`hono`), with the headers that each limited
+ * answer must have (`headers`), the same with a call of an object
  * (`object`), and with a call that writes one row (`row`). The variable SIDE says which, so that each is a Worker with
  * one route.
  */
 
 interface Bindings {
-  readonly SIDE: "hono" | "object" | "row";
+  readonly SIDE: "hono" | "headers" | "object" | "row";
   readonly OBJECTS: DurableObjectNamespace<Bare>;
 }
 
@@ -31,6 +32,16 @@ export class Bare extends DurableObject<Bindings> {
   }
 }
 
+/** What our answers carry: written here as they would be for nobody. */
+const HEADERS = {
+  "RateLimit-Policy": '"requests";q=1000000;w=1',
+  RateLimit: '"requests";r=999999;t=1',
+  "X-RateLimit-Limit": "1000000",
+  "X-RateLimit-Remaining": "999999",
+  "X-RateLimit-Reset": "1790000000",
+  "Cache-Control": "no-store",
+};
+
 const app = new Hono<{ Bindings: Bindings }>();
 
 app.post("/v1/check", async (c) => {
@@ -39,6 +50,9 @@ app.post("/v1/check", async (c) => {
     case "hono":
       await costOf(c.req);
       return c.json(ANSWER);
+    case "headers":
+      await costOf(c.req);
+      return c.json(ANSWER, 200, { ...HEADERS, "X-Request-Id": crypto.randomUUID() });
     case "object": {
       const { cost: _cost, ...answer } = await objectOf().ask(await costOf(c.req));
       return c.json(answer);
