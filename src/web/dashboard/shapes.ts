@@ -1,6 +1,7 @@
 import type { CommandView } from "../../core/command.ts";
 import type { FlowSettings } from "../../core/flow-control/settings.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { LimiterMode } from "../../core/lease.ts";
 import type { Policy } from "../../core/policy.ts";
 import type { QueueStatus } from "../../core/queue-status.ts";
 
@@ -63,6 +64,7 @@ export interface Tier {
   readonly name: string;
   readonly policies: readonly Policy[];
   readonly weight: number;
+  readonly limiterMode: LimiterMode;
   readonly updatedAt: string;
 }
 

@@ -1,5 +1,6 @@
 import type { TargetedEvent } from "preact";
 import { useState } from "preact/hooks";
+import { LIMITER_MODES, type LimiterMode } from "../../core/lease.ts";
 import { POLICY_TYPES, SCOPES } from "../../core/policy.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { SelectField, TextField } from "../shared/field.tsx";
@@ -21,13 +22,14 @@ export function TierDialog({ tier, onClose }: TierDialogProps) {
   const { change } = useDesk();
   const [name, setName] = useState(tier?.name ?? "");
   const [weight, setWeight] = useState(String(tier?.weight ?? 1));
+  const [limiterMode, setLimiterMode] = useState<LimiterMode>(tier?.limiterMode ?? "leased");
   const [policies, setPolicies] = useState<readonly PolicyForm[]>(
     () => tier?.policies.map(formOfPolicy) ?? [NEW_POLICY],
   );
   const doing = useDoing();
   const submit = async (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const body = { policies: policies.map(policyOf), weight: numberOf(weight) };
+    const body = { policies: policies.map(policyOf), weight: numberOf(weight), limiterMode };
     const answer = await doing.run(() => change("PUT", `/admin/tiers/${encodeURIComponent(name.trim())}`, body));
     if (answer?.kind === "ok") onClose();
   };
@@ -49,6 +51,7 @@ export function TierDialog({ tier, onClose }: TierDialogProps) {
             />
           )}
           <TextField label="Weight" fault={faultAt(doing.fault, "weight")} numeric value={weight} onValue={setWeight} />
+          <SelectField label="Decided" value={limiterMode} options={LIMITER_MODES} onValue={setLimiterMode} />
         </div>
         {policies.map((policy, index) => (
           <PolicyFields

@@ -15,6 +15,7 @@ const EVERY_MS = 30_000;
 const COLUMNS = [
   { name: "Tier" },
   { name: "Limits" },
+  { name: "Decided" },
   { name: "Weight", isNumber: true },
   { name: "Actions", isHidden: true },
 ];
@@ -30,7 +31,7 @@ export function Tiers() {
     <Section
       id={ID}
       title="Tiers"
-      about="What tenants may send. Weight is a tenant's turns in the queue against others'. A change holds with the next request."
+      about="What tenants may send; leased in part to whoever is busy with them, or exact. Weight is a tenant's turns in the queue against others'. A change holds with the next request."
       actions={
         mayWrite ? (
           <button type="button" onClick={() => setOpen("new")}>
@@ -55,7 +56,7 @@ export function Tiers() {
 
 function Row({ tier, onOpen }: { readonly tier: Tier; readonly onOpen: () => void }) {
   const { mayWrite, change } = useDesk();
-  const { name, policies, weight } = tier;
+  const { name, policies, limiterMode, weight } = tier;
   return (
     <tr>
       <th scope="row" class="name">
@@ -69,6 +70,7 @@ function Row({ tier, onOpen }: { readonly tier: Tier; readonly onOpen: () => voi
           </div>
         ))}
       </td>
+      <td>{limiterMode}</td>
       <td class="num">{whole(weight)}</td>
       <td>
         {mayWrite && (
