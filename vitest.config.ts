@@ -68,6 +68,8 @@ export default defineConfig({
       }),
       inWorkerd("upstream", "test/upstream/**/*.test.ts", {
         UPSTREAM_URL: "http://upstream.test/api",
+        // Its tests move timers by hand from inside an object: those of a lease would go off there, too.
+        LIMITER_MODE: "exact",
         UPSTREAM_CONCURRENCY: "2",
         OVERFLOW: "defer",
         UPSTREAM_TIMEOUT_MS: "10000",

@@ -10,7 +10,7 @@ import { adminAuth } from "./http/middleware/admin-auth.ts";
 import { authenticate } from "./http/middleware/authenticate.ts";
 import { entrance } from "./http/middleware/entrance.ts";
 import { tenantInPath } from "./http/middleware/tenant-in-path.ts";
-import { answerNowhere } from "./http/not-found.ts";
+import { allowedAt, answerNowhere } from "./http/not-found.ts";
 import { problem } from "./http/problem.ts";
 import { registerAudit } from "./http/routes/audit.ts";
 import { registerCheck } from "./http/routes/check.ts";
@@ -39,7 +39,7 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   app.onError((error, c) => answerError(error, c));
   app.notFound(answerNowhere(app, config));
 
-  app.use(entrance(config));
+  app.use(entrance(config, (path) => allowedAt(app, config, path)));
   app.use("/v1/*", authenticate(config, { local: false }));
   app.use("/v2/*", authenticate(config, { local: true }));
   app.use("/t/:tenant/v2/*", authenticate(config, { local: true }), tenantInPath());

@@ -158,11 +158,12 @@ async function endOfLease(env: Env, caller: Caller, held: Holding, heard: object
   await new Promise((resolve) => setTimeout(resolve, lastsMs + LEASE_GRACE_MS));
   const lease = held.end(heard);
   if (lease === null) return;
-  // What does not arrive stays charged, and is forgiven by time.
-  const limiter = limiterOf(env, callerKey(caller));
-  await limiter.settle(lease, held.subjects).catch((error: unknown) => {
+  try {
+    await limiterOf(env, callerKey(caller)).settle(lease, held.subjects);
+  } catch (error) {
+    // What does not arrive stays charged, and is forgiven by time.
     console.warn(JSON.stringify({ event: "lease_lost", error: String(error) }));
-  });
+  }
 }
 
 /** The answer, or null when there is nobody to give it, or it took longer than `timeoutMs`. */

@@ -9,18 +9,22 @@ import { problem } from "./problem.ts";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export function answerNowhere(app: OpenAPIHono<AppEnv>, config: Config): (c: Context<AppEnv>) => Response {
-  const adminOff = config.ADMIN_TOKEN === "" && config.VIEWER_TOKEN === "";
   return (c) => {
     const { method, path } = c.req;
-    // Routes that are off look as if they were not there, whatever the method.
-    const allowed = adminOff && path.startsWith("/admin/") ? [] : methodsAt(app, path);
+    const allowed = allowedAt(app, config, path);
     const detail = `There is no ${method} ${path} here.`;
-    const asked = method === "HEAD" ? "GET" : method;
     // A route of that method that answers so itself has looked, and there is nothing.
-    if (allowed.length === 0 || allowed.includes(asked)) return problem(c, { code: "not_found", detail });
-    const all = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
-    return problem(c, { code: "method_not_allowed", detail, allowed: [...all, "OPTIONS"] });
+    if (allowed.length === 1 || allowed.includes(method)) return problem(c, { code: "not_found", detail });
+    return problem(c, { code: "method_not_allowed", detail, allowed });
   };
+}
+
+/** What may be asked of a path: `OPTIONS` always, and the methods that it has a route for. */
+export function allowedAt(app: OpenAPIHono<AppEnv>, config: Config, path: string): string[] {
+  // Routes that are off look as if they were not there, whatever the method.
+  const isOff = config.ADMIN_TOKEN === "" && config.VIEWER_TOKEN === "" && path.startsWith("/admin/");
+  const methods = isOff ? [] : methodsAt(app, path);
+  return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
 }
 
 /** The methods that a path has a route for. Middleware is there for all of them, and does not count. */

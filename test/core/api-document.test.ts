@@ -29,7 +29,7 @@ const DEPLOYMENTS: Record<string, Record<string, string>> = {
 const ANY_METHOD = ["/*", "/admin/*", "/metrics", "/t/:tenant/v2/*", "/v1/*", "/v2/*"];
 
 /** For people: pages, what they are made of, and their names with a slash at the end. */
-const PAGES = /^GET \/(dashboard|explorer|docs|assets)(\/\*?)?$/;
+const PAGES = /^GET \/(dashboard|explorer|docs|assets)?(\/\*?)?$/;
 
 /** Of a document there can be a 4xx only where something can be asked wrongly. */
 const NEVER_REFUSED = ["getApiDocument", "getHealth", "getReadiness"];

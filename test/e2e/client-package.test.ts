@@ -181,6 +181,7 @@ export function say(error: CallError): string {
     case "unauthenticated":
     case "forbidden":
     case "not_found":
+    case "method_not_allowed":
     case "conflict":
     case "payload_too_large":
     case "idempotency_conflict":

@@ -9,14 +9,14 @@ import { observe } from "./telemetry.ts";
  * Around everything: takes the time once, names the request, answers `OPTIONS`, completes the answer and has it counted
  * and logged. One middleware, because each costs every request as much as a decision does.
  */
-export function entrance(config: Config): MiddlewareHandler<AppEnv> {
+export function entrance(config: Config, allowedAt: (path: string) => string[]): MiddlewareHandler<AppEnv> {
   return async function entrance(c, next) {
     const given = c.req.raw.headers.get("X-Request-Id");
     const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set("requestId", requestId);
     c.set("nowMs", Date.now());
     c.set("noted", { "X-Request-Id": requestId });
-    const answer = answerHere(c);
+    const answer = c.req.method === "OPTIONS" ? options(c, allowedAt(c.req.path)) : unreadable(c);
     if (answer === null) await next();
     else c.res = answer;
     completeAnswer(c);
@@ -28,10 +28,11 @@ export function entrance(config: Config): MiddlewareHandler<AppEnv> {
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** `OPTIONS` is answered before anybody is asked who they are: it is never charged and never refused. */
-function answerHere(c: Context<AppEnv>): Response | null {
-  if (c.req.method === "OPTIONS") {
-    return c.body(null, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
-  }
+function options(c: Context<AppEnv>, allowed: readonly string[]): Response {
+  return c.body(null, 204, { Allow: allowed.join(", ") });
+}
+
+function unreadable(c: Context<AppEnv>): Response | null {
   const path = pathOf(c);
   return path.includes("%") && !isDecodable(path) ? problem(c, UNREADABLE_PATH) : null;
 }

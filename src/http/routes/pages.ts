@@ -44,6 +44,7 @@ export function registerPages({ app }: Api): void {
     app.get(page, (c) => fromFiles(c, PAGE_CACHE));
     app.get(`${page}/`, (c) => c.redirect(page, 308));
   }
+  app.get("/", (c) => c.redirect(PAGES[0], 302));
   app.get(FILES, (c) => fromFiles(c, FILE_CACHE));
 }
 
