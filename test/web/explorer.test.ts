@@ -174,6 +174,12 @@ describe("the words are true for every setting", () => {
     expect(description(long, "whole").join(" ")).not.toContain("The charts end");
     expect([axisSeconds("start", long.chosen), axisSeconds("whole", long.chosen, long.other)]).toEqual([120, 360]);
     const short = outcomeOf({ ...DEFAULTS, quota: false });
-    expect(description(short, "start").join(" ")).not.toContain("The charts end");
+    expect(description(short, "start").join(" ")).not.toMatch(/charts/);
+    const halves = outcomeOf({ ...DEFAULTS, bound: 20 });
+    expect([halves.chosen.figures.emptyAt < 120, halves.other.figures.emptyAt > 120]).toEqual([true, true]);
+    const said = description(halves, "start").join(" ");
+    expect(said).not.toContain("The charts end");
+    expect(said).toContain("The waiting without the bound goes on after the charts’ 120 s.");
+    expect(description(halves, "whole").join(" ")).not.toMatch(/charts/);
   });
 });

@@ -52,9 +52,37 @@ const CASES: [string, Partial<AdminQueue>, Recent | null, { tone: string; word: 
   ],
   [
     "flow control refuses",
-    {},
+    { inFlight: 200 },
     refusing("request_limit"),
     { tone: "bad", word: "Refusing", says: /in flight as flow control allows/ },
+  ],
+  [
+    "flow control refused, and nothing is in flight now",
+    {},
+    refusing("request_limit"),
+    {
+      tone: "warn",
+      word: "Refused lately",
+      says: /refused in the last ten seconds; now nothing is in flight\. There is room/,
+    },
+  ],
+  [
+    "the queue was full, and is empty now",
+    {},
+    refusing("queue_full"),
+    { tone: "warn", word: "Refused lately", says: /refused in the last ten seconds/ },
+  ],
+  [
+    "it refuses and nobody knows a pace",
+    { depth: 100, pacePerSecond: null, retryAfterSeconds: 30 },
+    refusing("queue_full"),
+    { tone: "bad", word: "Refusing", says: /8\.0\/s are taken and 4\.0\/s refused\. Who is refused/ },
+  ],
+  [
+    "work flows and nobody knows a pace",
+    { depth: 12, oldestWaitSeconds: 1.2, pacePerSecond: null },
+    QUIET,
+    { tone: "ok", word: "OK", says: /the oldest for 1\.2 s\.$/ },
   ],
   [
     "the write limit refuses",
@@ -67,6 +95,18 @@ const CASES: [string, Partial<AdminQueue>, Recent | null, { tone: string; word: 
     { paused: true, depth: 40 },
     { ...QUIET, acceptedPerSecond: 6 },
     { tone: "warn", word: "Paused", says: /still taken, and wait\. .*full in 10 s.*Resume/ },
+  ],
+  [
+    "it is paused, takes commands, and has as many in flight as flow control allows otherwise",
+    { paused: true, depth: 40, inFlight: 200 },
+    { ...QUIET, acceptedPerSecond: 6 },
+    { tone: "warn", word: "Paused", says: /room for 60 more.*full in 10 s/ },
+  ],
+  [
+    "it is paused and full",
+    { paused: true, depth: 100, retryAfterSeconds: 30 },
+    refusing("queue_full"),
+    { tone: "bad", word: "Paused", says: /queue is full, and new commands are refused\..*room for 0 more.*Resume/ },
   ],
   [
     "it is paused and takes none",

@@ -19,7 +19,7 @@ export const OBSERVATION = {
         summary: "For a scraper that says nothing of its wishes",
         status: 200,
         answer:
-          '# HELP headgate_queue_depth Commands that are queued in the bounded lane and not yet running.\n# TYPE headgate_queue_depth gauge\nheadgate_queue_depth{partition="0"} 0\n',
+          '# HELP headgate_queue_depth Ordinary commands that wait.\n# TYPE headgate_queue_depth gauge\nheadgate_queue_depth{partition="1"} 0\n',
       },
     },
   },

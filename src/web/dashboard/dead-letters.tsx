@@ -29,7 +29,7 @@ export function DeadLetters() {
     <Section
       id={ID}
       title="Dead letters"
-      about="Commands that used up their attempts. Sent again, a command keeps its id, so that a backend which did it after all can tell."
+      about="Commands that used up their attempts. Sent again, a command keeps its id, so that a backend which did it after all can tell. A command that was turned down has failed, and is not here."
       fault={fault}
     >
       {items === null && fault === null && <p class="muted">Asking …</p>}

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from "preact";
 import { duration, perSecond, whole } from "../shared/numbers.ts";
-import { type Recent, total } from "./history.ts";
+import { REFUSALS_SINCE, type Recent, total } from "./history.ts";
 import type { AdminQueue } from "./shapes.ts";
 
 /** The figures of now. Each has its place whatever it shows, so that nothing jumps. */
@@ -13,6 +14,7 @@ interface FiguresProps {
 export function Figures({ queue, recent }: FiguresProps) {
   const { depth, bound, inFlight, limit, pacePerSecond, counters } = queue;
   const back = queue.retryAfterSeconds;
+  const isIdle = depth + queue.criticalDepth === 0;
   return (
     <section aria-labelledby="figures">
       <h2 id="figures" class="visually-hidden">
@@ -29,8 +31,8 @@ export function Figures({ queue, recent }: FiguresProps) {
         <Figure name="Oldest wait" value={duration(queue.oldestWaitSeconds)} more="the first in line" />
         <Figure
           name="Pace"
-          value={pacePerSecond === null ? "unknown" : perSecond(pacePerSecond)}
-          more={`${whole(queue.completedLastMinute)} in the last minute`}
+          value={pacePerSecond !== null ? perSecond(pacePerSecond) : isIdle ? "–" : "unknown"}
+          more={`${pacePerSecond === null && isIdle ? "nothing waits; " : ""}${whole(queue.completedLastMinute)} in the last minute`}
         />
         <Figure
           name="Retry-After"
@@ -45,9 +47,9 @@ export function Figures({ queue, recent }: FiguresProps) {
         <Figure
           name="Refused"
           value={recent === null ? "–" : perSecond(total(recent.refusedPerSecond))}
-          more={`${whole(total(counters.refused))} since the engine started`}
+          more={`${whole(total(counters.refused))} since ${REFUSALS_SINCE}`}
         />
-        <Figure name="Dead letters" value={whole(counters.dead)} more={ends(queue)} />
+        <Figure name="Dead letters" value={whole(counters.dead)} more={<Ends queue={queue} />} />
       </dl>
     </section>
   );
@@ -56,7 +58,7 @@ export function Figures({ queue, recent }: FiguresProps) {
 interface FigureProps {
   readonly name: string;
   readonly value: string;
-  readonly more: string;
+  readonly more: ComponentChildren;
   /** How much of what there is room for, 0 to 1; null: there is no such thing. */
   readonly share?: number | null;
 }
@@ -86,11 +88,14 @@ function behind({ criticalDepth, retrying, deferred }: AdminQueue): string {
   return parts.length === 0 ? "" : `; ${parts.join(", ")}`;
 }
 
-function ends({ counters: { completed, failed, expired, cancelled } }: AdminQueue): string {
-  const others = [
-    failed > 0 && `${whole(failed)} failed`,
-    expired > 0 && `${whole(expired)} expired`,
-    cancelled > 0 && `${whole(cancelled)} cancelled`,
-  ];
-  return [`ever; ${whole(completed)} completed`, ...others.filter((part) => part !== false)].join(", ");
+/** The other ends of commands. What failed is no dead letter, and as bad: it is shown beside them. */
+function Ends({ queue: { counters } }: { readonly queue: AdminQueue }) {
+  const { completed, failed, expired, cancelled } = counters;
+  const others = [expired > 0 && `${whole(expired)} expired`, cancelled > 0 && `${whole(cancelled)} cancelled`];
+  const rest = [`${whole(completed)} completed`, ...others.filter((part) => part !== false)].join(", ");
+  return (
+    <>
+      <strong>{whole(failed)} failed</strong>, turned down for good; {rest}
+    </>
+  );
 }

@@ -11,6 +11,8 @@ export const HISTORY_MS = 5 * 60_000;
 const SMOOTH_MS = 2_500;
 /** "Now" in words: long enough to be steady, short enough to be now. */
 const RECENT_MS = 10_000;
+/** From when the engine counts refusals: they are in its memory alone. */
+export const REFUSALS_SINCE = "the engine last woke (an idle one forgets after ten seconds)";
 /** Longer without a look is a hole in a line. */
 const HOLE_MS = 35_000;
 

@@ -1,6 +1,6 @@
 import type { ProblemCode } from "../../core/problem.ts";
 import { perSecond, whole } from "../shared/numbers.ts";
-import { type Recent, total } from "./history.ts";
+import { REFUSALS_SINCE, type Recent, total } from "./history.ts";
 import { Section, Table } from "./section.tsx";
 import type { AdminQueue } from "./shapes.ts";
 
@@ -33,8 +33,8 @@ export function Refusals({ queue, recent }: RefusalsProps) {
       title="Refused, by reason"
       about={
         total(refused) === 0
-          ? "Nobody was refused since the engine started."
-          : "Counted since the engine started. 503 means that everyone has to wait, 429 that one caller sent too much."
+          ? `Nobody was refused since ${REFUSALS_SINCE}.`
+          : `Counted since ${REFUSALS_SINCE}. 503 means that everyone has to wait, 429 that one caller sent too much.`
       }
       fault={null}
     >

@@ -86,6 +86,14 @@ function held(queue: AdminQueue, recent: Recent | null): Situation | null {
       advice: `${waiting(queue)} Resume as soon as what is behind it is well again.`,
     };
   }
+  if (paused && queue.depth >= queue.bound) {
+    return {
+      tone: "bad",
+      word: "Paused",
+      headline: "An operator has paused the engine; the queue is full, and new commands are refused.",
+      advice: `${waiting(queue)} Resume as soon as what is behind it is well again.`,
+    };
+  }
   if (paused) {
     return {
       tone: "warn",
@@ -134,13 +142,27 @@ function refusing(queue: AdminQueue, recent: Recent | null): Situation | null {
   if (first === undefined && queue.depth < queue.bound) return null;
   const [code, rate] = first ?? ["queue_full", 0];
   const back = queue.retryAfterSeconds;
-  const told = back === null ? "" : ` Who is refused now is told to come back in ${duration(back)}.`;
+  const told = back === null ? "" : `Who is refused now is told to come back in ${duration(back)}.`;
   const isShared = code === "queue_full" && recent?.hadRoom === true;
+  if (isOver(code, queue, isShared)) return OVER;
   const { headline, todo } = isShared ? SHARED : (EVERYONE_WAITS[code] ?? EVERYONE_WAITS.queue_full);
-  const flow =
-    recent === null ? "" : `${perSecond(recent.acceptedPerSecond)} are taken and ${perSecond(rate)} refused, `;
-  return { tone: "bad", word: "Refusing", headline, advice: `${flow}at a pace of ${pace(queue)}.${told} ${todo}` };
+  const flow = recent && `${perSecond(recent.acceptedPerSecond)} are taken and ${perSecond(rate)} refused.`;
+  const advice = [flow, pace(queue), told, todo].filter((sentence) => sentence !== null && sentence !== "").join(" ");
+  return { tone: "bad", word: "Refusing", headline, advice };
 }
+
+/** Whether what refused is gone: just after a pause, say, the refusals of the last seconds are still told. */
+function isOver(code: string, { depth, criticalDepth, inFlight }: AdminQueue, isShared: boolean): boolean {
+  const isFilled = code === "request_limit" || (code === "queue_full" && !isShared);
+  return isFilled && depth + criticalDepth + inFlight === 0;
+}
+
+const OVER: Situation = {
+  tone: "warn",
+  word: "Refused lately",
+  headline: "Callers were refused in the last ten seconds; now nothing is in flight.",
+  advice: "There is room again. Nothing needs to be done, unless it comes back.",
+};
 
 const EVERYONE_WAITS: Readonly<Record<string, { headline: string; todo: string }>> & {
   readonly queue_full: { headline: string; todo: string };
@@ -176,7 +198,7 @@ function working(queue: AdminQueue, recent: Recent | null): Situation {
       tone: "warn",
       word: "Filling up",
       headline: "The queue is nearly full; nobody is refused yet.",
-      advice: `${waiting(queue)} ${untilFull(queue, recent)} The pace is ${pace(queue)}.`,
+      advice: `${waiting(queue)} ${[untilFull(queue, recent), pace(queue)].join(" ").trim()}`,
     };
   }
   const overLimit = recent?.refusedPerSecond.rate_limited;
@@ -196,7 +218,7 @@ function working(queue: AdminQueue, recent: Recent | null): Situation {
     tone: "ok",
     word: "OK",
     headline: "All is well; work is taken and finished.",
-    advice: `${waiting(queue)} The pace is ${pace(queue)}.${own}`,
+    advice: `${`${waiting(queue)} ${pace(queue)}`.trim()}${own}`,
   };
 }
 
@@ -213,6 +235,7 @@ function untilFull({ depth, bound, pacePerSecond, paused }: AdminQueue, recent: 
   return growth <= 0.05 ? "" : `At this rate it is full in ${duration((bound - depth) / growth)}.`;
 }
 
+/** A sentence; empty while nobody knows a pace. */
 function pace({ pacePerSecond }: AdminQueue): string {
-  return pacePerSecond === null ? "not known yet" : perSecond(pacePerSecond);
+  return pacePerSecond === null ? "" : `The pace is ${perSecond(pacePerSecond)}.`;
 }

@@ -45,7 +45,7 @@ export function PlaceForm({ tenant }: { readonly tenant: Tenant }) {
         <FaultNote fault={doing.fault} shown={["tier"]} />
         <div class="buttons">
           <button type="submit" class="primary" disabled={doing.isUnderWay || isSame}>
-            Move it
+            {tier === tenant.tier ? "Save" : "Move it"}
           </button>
         </div>
       </form>

@@ -38,6 +38,10 @@ export function CredentialFields({ credentials, onCredentials }: CredentialField
         value={credentials.operator}
         onValue={(operator) => onCredentials({ ...credentials, operator })}
       />
+      <p class="muted">
+        The commands to copy take them from your shell: <code>export TENANT_KEY=…; export ADMIN_TOKEN=…</code> before
+        the first of them.
+      </p>
     </div>
   );
 }

@@ -48,7 +48,8 @@ export function Explorer() {
       {timed !== null && (
         <p class="muted num">
           Simulated in {Math.round(timed.tookMs)} ms, on this device. The figures are exact: the same setting always
-          gives the same. Retry-After is by the formula of RETRY_AFTER=plain.
+          gives the same. Retry-After is by the formula of RETRY_AFTER=plain; the gateway’s default formula, places,
+          tells later times.
         </p>
       )}
     </>

@@ -110,7 +110,7 @@ function ByHand() {
       <summary>A small burst, counted by hand</summary>
       <p class="muted">
         Four tasks arrive in each of six ticks, and {perTick} are finished per tick, after the tick’s arrivals; a
-        bounded queue has room for {bound}. What was held back goes first.
+        bounded queue has room for {bound}. What was held back goes first. The queue is shown after the tick.
       </p>
       <Wide name="A small burst, tick by tick">
         <table class="num" id="by-hand">

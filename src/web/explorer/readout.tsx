@@ -14,6 +14,7 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
 ];
 
 export function Readout({ outcome: { settings, chosen, other } }: { readonly outcome: Outcome }) {
+  const [one, two] = [boundName(settings.bound), boundName(otherBound(settings))];
   return (
     <section class="card">
       <h2 id="readout">What comes of it</h2>
@@ -22,10 +23,10 @@ export function Readout({ outcome: { settings, chosen, other } }: { readonly out
           <tr>
             <td />
             <th scope="col" class="num">
-              {boundName(settings.bound)}
+              {one}
             </th>
             <th scope="col" class="num">
-              {boundName(otherBound(settings))}
+              {two}
             </th>
           </tr>
         </thead>
@@ -33,8 +34,12 @@ export function Readout({ outcome: { settings, chosen, other } }: { readonly out
           {ROWS.map(([name, read]) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              <td class="num">{read(chosen.figures)}</td>
-              <td class="num muted">{read(other.figures)}</td>
+              <td class="num" data-column={one}>
+                {read(chosen.figures)}
+              </td>
+              <td class="num muted" data-column={two}>
+                {read(other.figures)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,3 +1,4 @@
+import { RETRY_AFTER_UNKNOWN_SECONDS } from "../../core/pace.ts";
 import { BURST } from "../../sim/burst.ts";
 import type { Figures, Modes, Outcome, Run } from "./outcome.ts";
 import { type Settings, USUAL_BOUND, type View } from "./settings.ts";
@@ -62,20 +63,25 @@ export function headline({ settings, chosen, other }: Outcome): string {
 
 /** The text under the charts, a paragraph each. */
 export function description(outcome: Outcome, view: View): readonly string[] {
-  const { chosen, other } = outcome;
-  const latest = Math.max(chosen.figures.emptyAt, other.figures.emptyAt);
-  const cut =
-    view === "start" && latest > SHOWN_SECONDS ? [`The charts end at ${SHOWN_SECONDS} s; the waiting does not.`] : [];
-  return [whatComes(outcome), [whatHappens(outcome), ...cut].join(" "), whatElse(outcome)].filter(
-    (text) => text !== "",
-  );
+  const { settings, chosen, other } = outcome;
+  const goesOn = ({ figures }: Run) => view === "start" && figures.emptyAt > SHOWN_SECONDS;
+  const own = goesOn(chosen) ? [`The charts end at ${SHOWN_SECONDS} s; the waiting does not.`] : [];
+  const others = settings.bound === null ? `with a bound of ${USUAL_BOUND}` : "without the bound";
+  const also = goesOn(chosen) ? ", too" : "";
+  const cut = goesOn(other) ? [`The waiting ${others} goes on after the charts’ ${SHOWN_SECONDS} s${also}.`] : [];
+  return [
+    [whatComes(outcome)],
+    [whatHappens(outcome), ...own],
+    [whatElse(outcome), ...cut].filter((text) => text !== ""),
+  ].flatMap((sentences) => (sentences.length === 0 ? [] : [sentences.join(" ")]));
 }
 
 function whatComes(outcome: Outcome): string {
   const { settings, chosen } = outcome;
   const { rate, workers } = settings;
   const pace = Math.round(((workers * BURST.slots) / (BURST.jobMs / 1000)) * 10) / 10;
-  const staff = `${COUNTS[workers]} ${workers === 1 ? "worker" : "workers"} with ${BURST.slots} places each can run ${pace} a second`;
+  const places = workers === 1 ? `worker with ${BURST.slots} places` : `workers with ${BURST.slots} places each`;
+  const staff = `${COUNTS[workers]} ${places} can run ${pace} a second`;
   const arrivals = `${chosen.figures.offered} jobs arrive in ${BURST.seconds} s, ${rate} a second.`;
   return `${arrivals} ${staff}, at ${BURST.jobMs / 1000} s a job. ${quotaWords(outcome)}`;
 }
@@ -104,7 +110,7 @@ function whatHappens({ settings, chosen }: Outcome): string {
   }
   return [
     `The queue takes ${settings.bound} and not one more.`,
-    `Who comes while it is full, ${refused} of the jobs, is refused at once and told when to come back: in ${told(chosen.figures)}, which is what waits divided by the pace.`,
+    `Who comes while it is full, ${refused} of the jobs, is refused at once and told when to come back: in ${told(chosen.figures)}, which is what waits divided by what finished in the last minute (${seconds(RETRY_AFTER_UNKNOWN_SECONDS)} while nothing has).`,
     `The ${accepted} that were accepted are all run. ${stop} ${end}`,
   ].join(" ");
 }
