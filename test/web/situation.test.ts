@@ -100,13 +100,13 @@ const CASES: [string, Partial<AdminQueue>, Recent | null, { tone: string; word: 
     "it is paused, takes commands, and has as many in flight as flow control allows otherwise",
     { paused: true, depth: 40, inFlight: 200 },
     { ...QUIET, acceptedPerSecond: 6 },
-    { tone: "warn", word: "Paused", says: /room for 60 more.*full in 10 s/ },
+    { tone: "bad", word: "Paused", says: /there is no room left, and new commands are refused\..*room for 0 more/ },
   ],
   [
     "it is paused and full",
     { paused: true, depth: 100, retryAfterSeconds: 30 },
     refusing("queue_full"),
-    { tone: "bad", word: "Paused", says: /queue is full, and new commands are refused\..*room for 0 more.*Resume/ },
+    { tone: "bad", word: "Paused", says: /no room left, and new commands are refused\..*room for 0 more.*Resume/ },
   ],
   [
     "it is paused and takes none",

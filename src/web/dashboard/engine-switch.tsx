@@ -17,7 +17,7 @@ export function EngineSwitch({ queue }: { readonly queue: AdminQueue }) {
           label="Pause"
           question={{
             title: "Pause the engine?",
-            text: "Nothing more is started; what runs is finished. New commands are still taken, up to the bound, and wait until you resume.",
+            text: "Nothing more is started; what runs is finished. New commands are still taken, up to the bound or the limit in flight, and wait until you resume.",
           }}
           run={pause(true)}
         />
@@ -38,7 +38,7 @@ export function EngineSwitch({ queue }: { readonly queue: AdminQueue }) {
           label="Take new commands"
           question={{
             title: "Take new commands again?",
-            text: "The engine stays paused; new commands are taken up to the bound, and wait.",
+            text: "The engine stays paused; new commands are taken up to the bound or the limit in flight, and wait.",
           }}
           run={pause(true)}
         />

@@ -86,11 +86,11 @@ function held(queue: AdminQueue, recent: Recent | null): Situation | null {
       advice: `${waiting(queue)} Resume as soon as what is behind it is well again.`,
     };
   }
-  if (paused && queue.depth >= queue.bound) {
+  if (paused && roomOf(queue) <= 0) {
     return {
       tone: "bad",
       word: "Paused",
-      headline: "An operator has paused the engine; the queue is full, and new commands are refused.",
+      headline: "An operator has paused the engine; there is no room left, and new commands are refused.",
       advice: `${waiting(queue)} Resume as soon as what is behind it is well again.`,
     };
   }
@@ -222,17 +222,25 @@ function working(queue: AdminQueue, recent: Recent | null): Situation {
   };
 }
 
-function waiting({ depth, criticalDepth, bound, oldestWaitSeconds }: AdminQueue): string {
+function waiting(queue: AdminQueue): string {
+  const { depth, criticalDepth, oldestWaitSeconds } = queue;
   const all = depth + criticalDepth;
   if (all === 0) return "Nothing waits.";
-  return `${whole(all)} ${all === 1 ? "waits" : "wait"} (room for ${whole(Math.max(0, bound - depth))} more), the oldest for ${duration(oldestWaitSeconds)}.`;
+  return `${whole(all)} ${all === 1 ? "waits" : "wait"} (room for ${whole(Math.max(0, roomOf(queue)))} more), the oldest for ${duration(oldestWaitSeconds)}.`;
 }
 
 /** When the queue would be full, as things are going. */
-function untilFull({ depth, bound, pacePerSecond, paused }: AdminQueue, recent: Recent | null): string {
+function untilFull(queue: AdminQueue, recent: Recent | null): string {
+  const { pacePerSecond, paused } = queue;
   const growth = (recent?.acceptedPerSecond ?? 0) - (paused ? 0 : (pacePerSecond ?? 0));
-  if (depth >= bound) return "The queue is full, and more is refused.";
-  return growth <= 0.05 ? "" : `At this rate it is full in ${duration((bound - depth) / growth)}.`;
+  const room = roomOf(queue);
+  if (room <= 0) return "There is no room, and more is refused.";
+  return growth <= 0.05 ? "" : `At this rate it is full in ${duration(room / growth)}.`;
+}
+
+/** How many more ordinary commands are taken: the bound and the limit in flight both hold, also while paused. */
+function roomOf({ depth, bound, inFlight, limit }: AdminQueue): number {
+  return Math.min(bound - depth, (limit.value ?? Number.POSITIVE_INFINITY) - inFlight);
 }
 
 /** A sentence; empty while nobody knows a pace. */
