@@ -29,9 +29,11 @@ interface Known {
 }
 
 export class EdgeLimits {
-  readonly #holdings = new Map<string, Holding>();
+  /** By limiter, and by whose use is counted there. */
+  readonly #callers = new Map<string, Map<string, Holding>>();
   readonly #known = new WeakMap<Limits, Known>();
   readonly #max: number;
+  #size = 0;
   /** What tells this isolate from others. */
   readonly isolate: number;
 
@@ -42,32 +44,30 @@ export class EdgeLimits {
   }
 
   get size(): number {
-    return this.#holdings.size;
+    return this.#size;
   }
 
   /** What is held for these subjects, as it stands: perhaps nothing yet. */
   holding({ limiter, limits, subjects }: Counted): Holding {
     const { compiled, scopes } = this.#knownOf(limits);
-    const name = nameOf(limiter, scopes, subjects);
-    const found = this.#holdings.get(name);
+    const name = nameOf(scopes, subjects);
+    const found = this.#callers.get(limiter)?.get(name);
     if (found !== undefined) {
       found.goBy(compiled);
       return found;
     }
+    if (this.#size >= this.#max) this.#forgetOldest();
     const made = new Holding(compiled, subjects, scopes.length === 0);
-    if (this.#holdings.size >= this.#max) {
-      for (const oldest of this.#holdings.keys()) {
-        this.#holdings.delete(oldest);
-        break;
-      }
-    }
-    this.#holdings.set(name, made);
+    const own = this.#callers.get(limiter) ?? new Map<string, Holding>();
+    own.set(name, made);
+    this.#callers.set(limiter, own);
+    this.#size += 1;
     return made;
   }
 
   /** Ends all that is held of a limiter, and gives what it is to be told. */
   takeAll(limiter: string): { readonly lease: LeaseAsk; readonly subjects: Subjects }[] {
-    return this.#of(limiter).flatMap(([, holding]) => {
+    return [...(this.#callers.get(limiter)?.values() ?? [])].flatMap((holding) => {
       const lease = holding.end();
       return lease === null ? [] : [{ lease, subjects: holding.subjects }];
     });
@@ -75,11 +75,18 @@ export class EdgeLimits {
 
   /** Nothing that was held of a limiter is used again: it has other limits now, or was forgiven. */
   forget(limiter: string): void {
-    for (const [name] of this.#of(limiter)) this.#holdings.delete(name);
+    this.#size -= this.#callers.get(limiter)?.size ?? 0;
+    this.#callers.delete(limiter);
   }
 
-  #of(limiter: string): [string, Holding][] {
-    return [...this.#holdings].filter(([name]) => name === limiter || name.startsWith(limiter + SEPARATOR));
+  /** Of the limiter that was asked for first, what was asked for first. */
+  #forgetOldest(): void {
+    for (const [limiter, own] of this.#callers) {
+      const [oldest] = own.keys();
+      if (oldest !== undefined && own.delete(oldest)) this.#size -= 1;
+      if (own.size === 0) this.#callers.delete(limiter);
+      return;
+    }
   }
 
   #knownOf(limits: Limits): Known {
@@ -93,15 +100,15 @@ export class EdgeLimits {
   }
 }
 
-/** In no tenant's id and no address. */
-const SEPARATOR = "\n";
-
-/** Requests that are counted by the same meters have one name, and no others. A length stands before each subject. */
-function nameOf(limiter: string, scopes: readonly Scope[], subjects: Subjects): string {
-  let name = limiter;
+/**
+ * Requests of a limiter that are counted by the same meters have one name, and no others: each scope is named, and a length
+ * stands before each subject, which may hold anything.
+ */
+function nameOf(scopes: readonly Scope[], subjects: Subjects): string {
+  let name = "";
   for (const scope of scopes) {
     const subject = subjectOf(scope, subjects);
-    name += subject === null ? `${SEPARATOR}-` : `${SEPARATOR}${subject.length}:${subject}`;
+    name += subject === null ? `${scope}-` : `${scope}${subject.length}:${subject}`;
   }
   return name;
 }

@@ -37,20 +37,40 @@ export interface Wanting extends Asker {
   readonly refused: number;
 }
 
+/** A closed gate lets a probe through each second, which takes them along: what is older was not told for want of traffic. */
+const WANTING_MS = 5_000;
+
 /** Tenants refused at the edge since the engine last heard of it: they want places there. */
 export class WantingTenants {
-  readonly #tenants = new Map<string, Wanting>();
+  readonly #tenants = new Map<string, Wanting & { readonly atMs: number }>();
 
-  refused(asker: Asker): void {
-    const before = this.#tenants.get(asker.tenant)?.refused ?? 0;
-    if (before > 0 || this.#tenants.size < WANTING_MAX)
-      this.#tenants.set(asker.tenant, { ...asker, refused: before + 1 });
+  refused(asker: Asker, nowMs: number): void {
+    const before = this.#tenants.get(asker.tenant);
+    if (before === undefined && this.#tenants.size >= WANTING_MAX) this.#forgetOld(nowMs);
+    if (before === undefined && this.#tenants.size >= WANTING_MAX) return;
+    this.#tenants.set(asker.tenant, { ...asker, refused: (before?.refused ?? 0) + 1, atMs: nowMs });
   }
 
-  /** What the engine is to hear with the next command; it is not told twice. */
-  take(): Wanting[] {
-    const taken = [...this.#tenants.values()];
+  /** Whether a tenant is among them. */
+  has(tenant: string, nowMs: number): boolean {
+    const own = this.#tenants.get(tenant);
+    return own !== undefined && isRecent(own.atMs, nowMs);
+  }
+
+  /** What the engine is to hear with the next command; it is not told twice, and not of those who wanted places long ago. */
+  take(nowMs: number): Wanting[] {
+    this.#forgetOld(nowMs);
+    const taken = [...this.#tenants.values()].map(({ atMs: _atMs, ...wanting }) => wanting);
     this.#tenants.clear();
     return taken;
   }
+
+  #forgetOld(nowMs: number): void {
+    for (const [tenant, { atMs }] of this.#tenants) if (!isRecent(atMs, nowMs)) this.#tenants.delete(tenant);
+  }
+}
+
+/** Whichever way a clock has leapt. */
+function isRecent(atMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) < WANTING_MS;
 }

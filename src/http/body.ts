@@ -13,32 +13,11 @@ export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
  * @param bytesMax the largest body, in bytes; a longer one is refused without being read to its end
  */
 export async function readJson(request: Request, bytesMax: number): Promise<Read<unknown>> {
-  const declared = Number(request.headers.get("Content-Length") ?? 0);
-  if (declared > bytesMax) return refuse(tooLarge(bytesMax));
-  if (declared > 0) {
-    try {
-      const text = await request.text();
-      // What is not UTF-8 has become something of another length.
-      return text.includes(REPLACEMENT) && lengthOf(text) !== declared ? refuse(NOT_UTF8) : parse(text);
-    } catch {
-      return refuse(badBody("the body broke off"));
-    }
-  }
   const read = await readBytes(request, bytesMax);
   if (!read.ok) return read;
   if (read.value.byteLength === 0) return { ok: true, value: undefined };
   const text = decodeUtf8(read.value);
-  return text === null ? refuse(NOT_UTF8) : parse(text);
-}
-
-/** Stands in decoded text for what could not be decoded; it may have been sent as such, too. */
-const REPLACEMENT = "\ufffd";
-
-function lengthOf(text: string): number {
-  return new TextEncoder().encode(text).byteLength;
-}
-
-function parse(text: string): Read<unknown> {
+  if (text === null) return refuse(badBody("the body is not UTF-8"));
   if (jsonDepth(text) > JSON_DEPTH_MAX) return refuse(badBody(`the body nests deeper than ${JSON_DEPTH_MAX} levels`));
   try {
     return { ok: true, value: JSON.parse(text) };
@@ -85,8 +64,6 @@ function tooLarge(bytesMax: number): Problem {
 export function badBody(message: string): Problem {
   return { code: "invalid_request", detail: `Cannot read the request: ${message}.`, errors: [{ path: "", message }] };
 }
-
-const NOT_UTF8 = badBody("the body is not UTF-8");
 
 /** A problem that names each faulty field. `at` says where the fields are: `body`, `query` or `path`. */
 export function invalidFields(errors: readonly FieldFault[], at: string): Problem {

@@ -107,7 +107,11 @@ export async function passLayers<N extends Nothing = never>(
   if (limited instanceof Response) return { kind: "answered", response: limited };
   if (atEdge !== null) return refusedHere(refuseAtEdge(partition, asker, atEdge, Date.now()));
 
-  const submission = { ...submissionOf(c, config, command), idempotency: key, wanting: takeWanting(partition) };
+  const submission = {
+    ...submissionOf(c, config, command),
+    idempotency: key,
+    wanting: takeWanting(partition, Date.now()),
+  };
   const told = await reach(partition, submission, hangUpOf(c));
   if ("health" in told && told.health !== null) hearEngine(partition, told.health, Date.now());
   if (told.kind === "refused") {

@@ -5,7 +5,7 @@ import { isJsonObject } from "../core/json.ts";
 import { partitionFor } from "../durable/engines.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
-import { closedTo, refuseAtEdge } from "./edge.ts";
+import { closedTo, isWanting, refuseAtEdge } from "./edge.ts";
 import { countRefusal } from "./edge-counts.ts";
 import { judgeHere } from "./middleware/tenant-limit.ts";
 import { problem } from "./problem.ts";
@@ -29,6 +29,8 @@ export function refuseEarly(c: Context<AppEnv>, config: Config, cost: number, bo
   const nowMs = c.get("nowMs");
   const partition = partitionFor(config, tenant, isJsonObject(payload) ? payload : {});
   const closed = closedTo(partition, tenant, nowMs);
+  // Who is refused room is taken to want it: so the first one is looked into, and has to be one that could run.
+  if (closed !== null && !isWanting(partition, tenant, nowMs)) return null;
   const own = judgeHere(c, config, cost, closed !== null);
   if (own === null) return null;
   if (own.outcome !== "allowed") {

@@ -73,7 +73,7 @@ function mayLookUp(nowMs: number): boolean {
 export function refuseAtEdge(partition: number, asker: Asker, refused: Gated, nowMs: number): Problem {
   countRefusal(refused.code);
   const { wanting, returnTimes } = knownOf(partition);
-  wanting.refused(asker);
+  wanting.refused(asker, nowMs);
   if (refused.why === "over_share") {
     return { code: refused.code, detail: OVER_SHARE, retryAfterSeconds: refused.retryAfterSeconds };
   }
@@ -83,9 +83,14 @@ export function refuseAtEdge(partition: number, asker: Asker, refused: Gated, no
   return { code: refused.code, detail: DETAILS[refused.code], retryAfterSeconds };
 }
 
+/** Whether a tenant has had a command refused here that could have run: it is known to want places in a partition. */
+export function isWanting(partition: number, tenant: string, nowMs: number): boolean {
+  return knownOf(partition).wanting.has(tenant, nowMs);
+}
+
 /** Takes the tenants that want places in a partition and were not let through to say so. */
-export function takeWanting(partition: number): Wanting[] {
-  return knownOf(partition).wanting.take();
+export function takeWanting(partition: number, nowMs: number): Wanting[] {
+  return knownOf(partition).wanting.take(nowMs);
 }
 
 /** Callers of a tenant have been told to come back in so many seconds, here or elsewhere. */

@@ -76,10 +76,12 @@ export async function resolveKey(
  */
 const seenKeys = new Map<string, { readonly hash: string; readonly tenant: string | undefined }>();
 const SEEN_MAX = 10_000;
+/** In characters. A key can be spelt in many ways, with spaces before it; ours have 46 characters. */
+const SEEN_LENGTH_MAX = 256;
 
 async function rememberKey(headers: Headers, { secret, tenant }: Credential & { kind: "api-key" }): Promise<void> {
   const authorization = headers.get("Authorization");
-  if (authorization === null || seenKeys.has(authorization)) return;
+  if (authorization === null || authorization.length > SEEN_LENGTH_MAX || seenKeys.has(authorization)) return;
   if (seenKeys.size >= SEEN_MAX) seenKeys.clear();
   seenKeys.set(authorization, { hash: await hashSecret(secret), tenant });
 }

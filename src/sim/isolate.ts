@@ -25,7 +25,7 @@ export class Isolate {
     const asker = { tenant, weight };
     const own = this.#overShares.secondsFor(tenant, nowMs);
     if (own !== null) {
-      this.#wanting.refused(asker);
+      this.#wanting.refused(asker, nowMs);
       return { code: "queue_full", retryAfterSeconds: own };
     }
     const verdict = gate(this.#gate, nowMs);
@@ -36,13 +36,13 @@ export class Isolate {
     const { places, retryAfterSeconds } = verdict.health;
     const told =
       places === null ? retryAfterSeconds : this.#returnTimes.tell(asker, places.ahead, places.speed, nowMs, random);
-    this.#wanting.refused(asker);
+    this.#wanting.refused(asker, nowMs);
     return { code: verdict.code, retryAfterSeconds: told };
   }
 
   /** Whom it has refused since it was last asked for them. */
-  takeWanting(): readonly Wanting[] {
-    return this.#wanting.take();
+  takeWanting(nowMs: number): readonly Wanting[] {
+    return this.#wanting.take(nowMs);
   }
 
   /** The engine has answered. */

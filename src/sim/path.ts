@@ -109,7 +109,7 @@ export class Path implements Gateway {
   ): void {
     const { tenant, critical, load } = call;
     const weight = this.#weights.get(tenant) ?? 1;
-    const wanting = isolate?.takeWanting() ?? [];
+    const wanting = isolate?.takeWanting(this.#world.clock()) ?? [];
     const submission = {
       tenant,
       weight,

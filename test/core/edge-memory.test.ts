@@ -25,19 +25,27 @@ describe("tenants that were told that they have their share", () => {
 describe("tenants that want a place", () => {
   test("are counted, and named once", () => {
     const wanting = new WantingTenants();
-    for (const tenant of ["a", "b", "a"]) wanting.refused({ tenant, weight: 1 });
-    expect(wanting.take()).toEqual([
+    for (const tenant of ["a", "b", "a"]) wanting.refused({ tenant, weight: 1 }, 1_000);
+    expect(wanting.take(1_000)).toEqual([
       { tenant: "a", weight: 1, refused: 2 },
       { tenant: "b", weight: 1, refused: 1 },
     ]);
-    expect(wanting.take()).toEqual([]);
+    expect(wanting.take(1_000)).toEqual([]);
   });
 
   test("are at most 100; those that are known are counted on", () => {
     const wanting = new WantingTenants();
-    for (let i = 0; i < 101; i++) wanting.refused({ tenant: `t${i}`, weight: 1 });
-    wanting.refused({ tenant: "t0", weight: 1 });
-    const taken = wanting.take();
+    for (let i = 0; i < 101; i++) wanting.refused({ tenant: `t${i}`, weight: 1 }, 1_000);
+    wanting.refused({ tenant: "t0", weight: 1 }, 1_000);
+    const taken = wanting.take(1_000);
     expect([taken.length, taken[0]?.refused]).toEqual([100, 2]);
+  });
+
+  test("are forgotten when nobody came for seconds: what they wanted then they may not want now", () => {
+    const wanting = new WantingTenants();
+    wanting.refused({ tenant: "a", weight: 1 }, 1_000);
+    wanting.refused({ tenant: "b", weight: 1 }, 4_000);
+    expect([wanting.has("a", 5_999), wanting.has("a", 6_000)]).toEqual([true, false]);
+    expect(wanting.take(6_000)).toEqual([{ tenant: "b", weight: 1, refused: 1 }]);
   });
 });
