@@ -1,4 +1,5 @@
 import { Time } from "../shared/time.tsx";
+import { visible } from "../shared/visible.ts";
 import { usePages } from "./pages.ts";
 import { Section, Table } from "./section.tsx";
 import type { AuditEntry, Audit as AuditPage } from "./shapes.ts";
@@ -35,7 +36,7 @@ export function Audit() {
               <th scope="row" class="name">
                 {action}
               </th>
-              <td class="name">{target}</td>
+              <td class="name">{visible(target)}</td>
               <td class="why">
                 <code>{Object.keys(detail).length === 0 ? "" : JSON.stringify(detail)}</code>
               </td>

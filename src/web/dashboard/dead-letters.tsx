@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { lazily } from "../shared/lazily.tsx";
 import { Time } from "../shared/time.tsx";
+import { visible } from "../shared/visible.ts";
 import { ActionButton } from "./action.tsx";
 import { useDesk } from "./context.ts";
 import { usePages } from "./pages.ts";
@@ -72,7 +73,7 @@ function Row({ letter, onOpen }: { readonly letter: DeadLetter; readonly onOpen:
         <br />
         <code class="muted">{commandId}</code>
       </th>
-      <td class="name">{tenant}</td>
+      <td class="name">{visible(tenant)}</td>
       <td class="why">{error === undefined ? "not known" : `${error.code}: ${error.message}`}</td>
       <td class="num">{attempts}</td>
       <td>{finishedAt === undefined ? "" : <Time at={finishedAt} />}</td>
@@ -88,7 +89,7 @@ function Row({ letter, onOpen }: { readonly letter: DeadLetter; readonly onOpen:
                 about={commandId}
                 question={{
                   title: "Send this command again?",
-                  text: `${intent} of ${tenant} is queued once more, with all its attempts. Do so when what made it fail is mended.`,
+                  text: `${intent} of ${visible(tenant)} is queued once more, with all its attempts. Do so when what made it fail is mended.`,
                 }}
                 run={() => change("POST", `${path}/redrive`)}
                 after={after}
@@ -99,7 +100,7 @@ function Row({ letter, onOpen }: { readonly letter: DeadLetter; readonly onOpen:
                 tone="danger"
                 question={{
                   title: "Drop this dead letter?",
-                  text: `${intent} of ${tenant} leaves the list for good and is never sent again. Its command stays dead, as its caller can read.`,
+                  text: `${intent} of ${visible(tenant)} leaves the list for good and is never sent again. Its command stays dead, as its caller can read.`,
                 }}
                 run={() => change("DELETE", path)}
                 after={after}

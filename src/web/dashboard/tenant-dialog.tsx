@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Dialog } from "../shared/dialog.tsx";
 import { duration, whole } from "../shared/numbers.ts";
 import { Time } from "../shared/time.tsx";
+import { visible } from "../shared/visible.ts";
 import { ActionButton } from "./action.tsx";
 import { inWords } from "./admin.ts";
 import { useDesk, useReading } from "./context.ts";
@@ -20,7 +21,7 @@ export function TenantDialog({ id, onClose }: { readonly id: string; readonly on
   const { value: tenant, fault } = useReading<Tenant>(tenantPath(id), EVERY_MS);
   const isUnknown = fault?.kind === "problem" && fault.status === 404;
   return (
-    <Dialog title={`Tenant ${id}`} onClose={onClose}>
+    <Dialog title={`Tenant ${visible(id)}`} onClose={onClose}>
       {fault !== null && (
         <p class="notice" data-tone="warn">
           {isUnknown ? "There is no such tenant. Ids are told apart by case." : inWords(fault)}
@@ -93,19 +94,19 @@ function Ends({ tenant: { id }, onClose }: { readonly tenant: Tenant; readonly o
       <div class="buttons">
         <ActionButton
           label="Reset"
-          about={id}
+          about={visible(id)}
           question={{
-            title: `Forgive what ${id} owes?`,
+            title: `Forgive what ${visible(id)} owes?`,
             text: "Its buckets are full again at once: it may send its whole burst.",
           }}
           run={() => change("POST", tenantPath(id, "/reset"))}
         />
         <ActionButton
           label="Delete the tenant"
-          about={id}
+          about={visible(id)}
           tone="danger"
           question={{
-            title: `Delete the tenant ${id}?`,
+            title: `Delete the tenant ${visible(id)}?`,
             text: "Its keys stop working and its limits are gone. Commands that were accepted still run. This cannot be undone.",
           }}
           run={() => ask("DELETE", tenantPath(id))}

@@ -1,6 +1,7 @@
 import type { TargetedEvent } from "preact";
 import { useState } from "preact/hooks";
 import { SelectField, TextField } from "../shared/field.tsx";
+import { visible } from "../shared/visible.ts";
 import { ActionButton, FaultNote, faultAt, useDoing } from "./action.tsx";
 import { useDesk } from "./context.ts";
 import { numberOf } from "./policy-form.ts";
@@ -81,8 +82,11 @@ export function OwnLimitsForm({ tenant: { id, limits } }: { readonly tenant: Ten
           {limits !== null && (
             <ActionButton
               label="Take them away"
-              about={`from ${id}`}
-              question={{ title: "Take its own limits away?", text: `${id} goes by its tier's limits again, at once.` }}
+              about={`from ${visible(id)}`}
+              question={{
+                title: "Take its own limits away?",
+                text: `${visible(id)} goes by its tier's limits again, at once.`,
+              }}
               run={() => change("DELETE", tenantPath(id, "/limits"))}
             />
           )}

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { TextField } from "../shared/field.tsx";
 import { lazily } from "../shared/lazily.tsx";
 import { Time } from "../shared/time.tsx";
+import { visible } from "../shared/visible.ts";
 import { useDesk } from "./context.ts";
 import { usePages } from "./pages.ts";
 import { policyInWords } from "./policy-form.ts";
@@ -96,7 +97,7 @@ function Row({ tenant, onOpen }: { readonly tenant: Tenant; readonly onOpen: () 
   return (
     <tr>
       <th scope="row" class="name">
-        {id}
+        {visible(id)}
       </th>
       <td>{tier}</td>
       <td class="num-left">
@@ -116,7 +117,7 @@ function Row({ tenant, onOpen }: { readonly tenant: Tenant; readonly onOpen: () 
       <td>
         <div class="buttons row-actions">
           <button type="button" onClick={onOpen}>
-            Open<span class="visually-hidden"> {id}</span>
+            Open<span class="visually-hidden"> {visible(id)}</span>
           </button>
         </div>
       </td>

@@ -1,4 +1,5 @@
 import { whole } from "../shared/numbers.ts";
+import { visible } from "../shared/visible.ts";
 import { useReading } from "./context.ts";
 import { Section, Table } from "./section.tsx";
 import type { TenantUse, Usage } from "./shapes.ts";
@@ -46,7 +47,7 @@ function Ranking({ title, tenants, none }: RankingProps) {
           {tenants.map(({ tenant, tier, admitted, refused }) => (
             <tr key={tenant}>
               <th scope="row" class="name">
-                {tenant}
+                {visible(tenant)}
               </th>
               <td class="muted">{tier}</td>
               <td class="num">{whole(admitted)}</td>
