@@ -43,10 +43,7 @@ export function gated(partition: number, tenant: string, keyed: boolean, nowMs: 
 
 /** Whether {@link gated} would refuse, without taking the probe that it lets through now and then. */
 export function closedTo(partition: number, tenant: string, nowMs: number): Gated | null {
-  const own = ownShare(tenant, nowMs);
-  if (own !== null) return own;
-  const verdict = gate(knownOf(partition).gate, nowMs);
-  return verdict.verdict === "refuse" ? { why: "engine", code: verdict.code, health: verdict.health } : null;
+  return ownShare(tenant, nowMs) ?? refusalOf(gate(knownOf(partition).gate, nowMs));
 }
 
 function ownShare(tenant: string, nowMs: number): Gated | null {
@@ -57,9 +54,12 @@ function ownShare(tenant: string, nowMs: number): Gated | null {
 function gateOf(partition: number, nowMs: number): Gated | null {
   const known = knownOf(partition);
   const verdict = gate(known.gate, nowMs);
-  if (verdict.verdict === "refuse") return { why: "engine", code: verdict.code, health: verdict.health };
-  known.gate = verdict.next;
-  return null;
+  if (verdict.verdict === "pass") known.gate = verdict.next;
+  return refusalOf(verdict);
+}
+
+function refusalOf(verdict: ReturnType<typeof gate>): Gated | null {
+  return verdict.verdict === "refuse" ? { why: "engine", code: verdict.code, health: verdict.health } : null;
 }
 
 function mayLookUp(nowMs: number): boolean {

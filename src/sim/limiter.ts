@@ -1,14 +1,14 @@
-import { IDLE_FLUSH_MS, type MeterDisk } from "../core/charge-ahead.ts";
+import { IDLE_FLUSH_MS } from "../core/charge-ahead.ts";
 import type { LeaseAsk } from "../core/lease.ts";
 import type { Decision } from "../core/limiter.ts";
 import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
-import type { Meter } from "../core/meter.ts";
 import { type Limits, rateFromNumber, tokenBucketPolicy } from "../core/policy.ts";
 import type { Receipt } from "../core/receipts.ts";
 import { NOBODY } from "../core/subjects.ts";
 import { TenantLimits } from "../core/tenant-limits.ts";
 import type { LimiterChecks } from "./limiter-checks.ts";
 import type { Loop } from "./loop.ts";
+import { MeterRows } from "./meter-rows.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { TenantSpec } from "./spec.ts";
 
@@ -29,7 +29,7 @@ export class SimLimiter {
   readonly limits: Limits;
   readonly #world: LimiterWorld;
   readonly #tenant: string;
-  readonly #rows = new Rows();
+  readonly #rows = new MeterRows();
   #lives = 0;
   #life: TenantLimits;
   #lastChargeMs = 0;
@@ -141,41 +141,5 @@ export class SimLimiter {
   /** Of two requests in a row the second decides by what the first one saw. */
   #forgetOneOfTwo(): void {
     if (this.#unseen !== null) this.#life.refund(this.#unseen.cost, this.#unseen.receipt, NOBODY, this.#world.clock());
-  }
-}
-
-/** The object's rows. */
-class Rows implements MeterDisk {
-  readonly written = new Map<string, Meter>();
-  count = 0;
-  /** Broken on purpose: nothing is written until the object falls idle. */
-  isLost = false;
-
-  get hasRows(): boolean {
-    return this.count > 0;
-  }
-
-  get isPrepared(): boolean {
-    return this.count > 0;
-  }
-
-  save(id: string, meter: Meter): void {
-    if (this.isLost) return;
-    this.written.set(id, meter);
-    this.count += 1;
-  }
-
-  delete(id: string): void {
-    this.written.delete(id);
-    this.count += 1;
-  }
-
-  deleteAll(): void {
-    this.written.clear();
-    this.count += 1;
-  }
-
-  saveState(): void {
-    this.count += 1;
   }
 }

@@ -4,10 +4,10 @@ import type { Holding } from "../../src/core/holding.ts";
 import { LEASE_GRACE_MS } from "../../src/core/lease.ts";
 import type { Decision } from "../../src/core/limiter.ts";
 import type { Charged } from "../../src/core/limiter-call.ts";
-import type { Meter } from "../../src/core/meter.ts";
 import type { Limits } from "../../src/core/policy.ts";
 import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
 import { TenantLimits } from "../../src/core/tenant-limits.ts";
+import { MeterRows } from "../../src/sim/meter-rows.ts";
 
 /**
  * Isolates and one limiter object on clocks that a test moves, with calls that are under way as long as it likes: what
@@ -16,36 +16,9 @@ import { TenantLimits } from "../../src/core/tenant-limits.ts";
 
 export const T0 = 1_700_000_000_000;
 
-/** A disk that is a map, and counts its rows. */
-export class MapDisk {
-  readonly written = new Map<string, Meter>();
-  rows = 0;
-  get hasRows(): boolean {
-    return this.written.size > 0;
-  }
-  get isPrepared(): boolean {
-    return this.rows > 0;
-  }
-  save(id: string, meter: Meter): void {
-    this.written.set(id, meter);
-    this.rows += 1;
-  }
-  delete(id: string): void {
-    this.written.delete(id);
-    this.rows += 1;
-  }
-  deleteAll(): void {
-    this.written.clear();
-    this.rows += 1;
-  }
-  saveState(): void {
-    this.rows += 1;
-  }
-}
-
 /** The object: its clock, its disk, its lives. */
 export class ObjectSide {
-  readonly disk = new MapDisk();
+  readonly disk = new MeterRows();
   readonly #limits: Limits;
   #lives = 0;
   #life: TenantLimits;

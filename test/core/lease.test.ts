@@ -151,7 +151,7 @@ describe("what a lease saves", () => {
       expect(edge.check(1, LEASE_MS).outcome).toBe("allowed");
     }
     expect(object.calls / checks).toBeLessThan(0.05);
-    expect(object.disk.rows / checks).toBeLessThan(0.01);
+    expect(object.disk.count / checks).toBeLessThan(0.01);
   });
 
   test("a flood over the limit is refused at the edge, and what the limit gives is still given", () => {

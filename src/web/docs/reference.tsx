@@ -80,18 +80,7 @@ function Shown({ document }: { readonly document: ApiDocument }) {
           </header>
           <section class="card d-about" aria-labelledby="credentials">
             <h2 id="credentials">Who is asking</h2>
-            <dl class="d-schemes">
-              {Object.entries(document.components.securitySchemes).map(([name, { description }]) => (
-                <div key={name}>
-                  <dt>
-                    <code>{name}</code>
-                  </dt>
-                  <dd>
-                    <Inline text={description} />
-                  </dd>
-                </div>
-              ))}
-            </dl>
+            <Described parts={document.components.securitySchemes} />
             <p>To try requests that read, from this page:</p>
             <CredentialFields credentials={credentials} onCredentials={setCredentials} />
           </section>
@@ -126,19 +115,26 @@ function Common({ document }: { readonly document: ApiDocument }) {
       </section>
       <section class="card d-about" aria-labelledby="headers">
         <h2 id="headers">Headers of answers</h2>
-        <dl class="d-schemes">
-          {Object.entries(document.components.headers).map(([name, { description }]) => (
-            <div key={name}>
-              <dt>
-                <code>{name}</code>
-              </dt>
-              <dd>
-                <Inline text={description} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <Described parts={document.components.headers} />
       </section>
     </>
+  );
+}
+
+/** Parts of the document by name, each with what it says of itself. */
+function Described({ parts }: { readonly parts: Readonly<Record<string, { readonly description: string }>> }) {
+  return (
+    <dl class="d-schemes">
+      {Object.entries(parts).map(([name, { description }]) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>
+            <Inline text={description} />
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
