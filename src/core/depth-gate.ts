@@ -4,7 +4,8 @@ import type { OverloadCode } from "./problem.ts";
 /**
  * Layer 2: what an isolate last heard of the engine, and what follows for the next command. While the engine is full,
  * commands are refused without touching it, so that overload costs it nothing; one command per interval goes through
- * as a probe, so that relief is noticed.
+ * as a probe, so that relief is noticed. When there is room for a few, as many go through and no more until it is heard
+ * again: else each place that comes free would let in all that arrives before the next answer.
  *
  * A probe may be one of the callers who wait for room at the engine. It is answered the moment there is room, so the
  * isolate hears of relief at once even though it asks only once per interval.
@@ -12,8 +13,10 @@ import type { OverloadCode } from "./problem.ts";
 
 /** What the engine says of itself with each answer. */
 export interface EngineHealth {
-  /** Null: the engine takes ordinary commands. */
-  readonly refusing: OverloadCode | null;
+  /** By what it refuses ordinary commands, now or once its room is used up; null: it is far from that. */
+  readonly limit: OverloadCode | null;
+  /** How many ordinary commands more it takes before it refuses by `limit`: 0 while it does. */
+  readonly room: number;
   /** What a caller is told, where places are not handed out. */
   readonly retryAfterSeconds: number;
   /** From what the time of each refused caller follows (return-times.ts); null: all are told the same. */
@@ -23,13 +26,49 @@ export interface EngineHealth {
 }
 
 /** Of an engine that takes ordinary commands. */
-export const HEALTHY: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
+export const HEALTHY: EngineHealth = { limit: null, room: 0, retryAfterSeconds: 1, places: null, lastsMs: 0 };
+
+/** Above this share of its places that are free an engine counts as far from full: nobody need count them at the edge. */
+const AMPLE_SHARE = 0.5;
+
+/** What bounds ordinary commands at an engine that takes them. */
+export interface Bounds {
+  /** Room in the queue, in commands. */
+  readonly queueRoom: number;
+  /** Commands that wait. */
+  readonly waiting: number;
+  /** How many may be in flight; null where there is no limit. */
+  readonly limit: number | null;
+  readonly inFlight: number;
+  /** How many places there are at all. */
+  readonly places: number;
+}
+
+/** The bound that an engine meets next, with what it will say then; null: it is far from any. */
+export function scarceRoom({ queueRoom, waiting, limit, inFlight, places }: Bounds): ScarceRoom | null {
+  const flowRoom = limit === null ? Number.POSITIVE_INFINITY : limit - inFlight;
+  // It takes one more: it would refuse otherwise.
+  const room = Math.max(1, Math.floor(Math.min(queueRoom, flowRoom)));
+  if (room > AMPLE_SHARE * places) return null;
+  return flowRoom <= queueRoom
+    ? { code: "request_limit", room, ahead: 1 }
+    : { code: "queue_full", room, ahead: waiting + room };
+}
+
+export interface ScarceRoom {
+  readonly code: "request_limit" | "queue_full";
+  readonly room: number;
+  /** Commands that have to start before there is room again, once it is used up. */
+  readonly ahead: number;
+}
 
 /** Plain data for module scope. Undefined until something was heard: unknown is not full. */
 export interface GateState {
   readonly health: EngineHealth;
-  /** When the state was heard, or the last probe was let through, Unix milliseconds. */
+  /** When it was heard, or taken to hold anew, Unix milliseconds. */
   readonly atMs: number;
+  /** How many commands were let through since. */
+  readonly passed: number;
 }
 
 /** How old a refusal at the edge may be, whatever the engine says of how long it will be full. */
@@ -59,14 +98,18 @@ export type GateVerdict =
 
 /** Whether an ordinary command goes on to the engine. Critical ones are not asked. */
 export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
-  if (state === undefined || state.health.refusing === null) return { verdict: "pass", next: state };
+  if (state === undefined) return { verdict: "pass", next: state };
+  const { health, atMs, passed } = state;
+  if (health.limit === null) return { verdict: "pass", next: state };
   // An answer may be heard after this request took its time, so a little "from the future" is fresh too.
-  const fresh = Math.abs(nowMs - state.atMs) < Math.min(GATE_INTERVAL_MS, state.health.lastsMs);
-  if (!fresh) return { verdict: "pass", next: { health: state.health, atMs: nowMs } };
-  return { verdict: "refuse", code: state.health.refusing, health: state.health };
+  const fresh = Math.abs(nowMs - atMs) < Math.min(GATE_INTERVAL_MS, health.lastsMs);
+  // What was heard is taken to hold for another while, with this one as the probe.
+  if (!fresh) return { verdict: "pass", next: { health, atMs: nowMs, passed: 1 } };
+  if (passed < health.room) return { verdict: "pass", next: { health, atMs, passed: passed + 1 } };
+  return { verdict: "refuse", code: health.limit, health };
 }
 
 /** The state after an answer of the engine. */
 export function heard(health: EngineHealth, nowMs: number): GateState {
-  return { health, atMs: nowMs };
+  return { health, atMs: nowMs, passed: 0 };
 }

@@ -84,6 +84,15 @@ export class CommandQueue {
     );
   }
 
+  /** For how many more ordinary commands there is room, if they are as large as those that wait. */
+  get room(): number {
+    const { size, bytes } = this.#ordinary;
+    const places = this.#bounds.count - size - this.#outside();
+    const fit =
+      size === 0 ? this.#bounds.count : Math.floor(((this.#bounds.bytes - bytes) * size) / Math.max(1, bytes));
+    return Math.max(0, Math.min(places, fit));
+  }
+
   /**
    * Takes one more command, or nothing: the one step in which the bound is checked and the place is taken. Who is
    * refused is remembered for a while as one that wants a place.

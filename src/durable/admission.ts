@@ -1,4 +1,4 @@
-import { type EngineHealth, fullForMs, GATE_INTERVAL_MS, HEALTHY } from "../core/depth-gate.ts";
+import { type EngineHealth, fullForMs, GATE_INTERVAL_MS, HEALTHY, scarceRoom } from "../core/depth-gate.ts";
 import { isCritical } from "../core/intents.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
@@ -224,10 +224,17 @@ export class Admission {
   /** What the edge may go by for a moment: a state that lasts, and not the second of a write rate. */
   health(nowMs: number): EngineHealth {
     const refusing = this.#refusing(nowMs);
-    if (refusing === null || refusing.code === "write_limit" || this.#defers(refusing.code)) return HEALTHY;
+    if (refusing?.code === "write_limit") return HEALTHY;
+    const next = refusing === null ? this.#scarceRoom() : { ...refusing, room: 0 };
+    if (next === null || this.#defers(next.code)) return HEALTHY;
     const { settings, pace, places, estimates } = this.#parts;
     const lastsMs = settings.paused ? GATE_INTERVAL_MS : fullForMs(places, pace.perSecond(nowMs));
-    return { refusing: refusing.code, lastsMs, ...estimates.forEdge(refusing.ahead, nowMs) };
+    return { limit: next.code, room: next.room, lastsMs, ...estimates.forEdge(next.ahead, nowMs) };
+  }
+
+  #scarceRoom() {
+    const { queue, waiting, flow, inFlightCount: inFlight, places } = this.#parts;
+    return scarceRoom({ queueRoom: queue.room, waiting, limit: flow.limit, inFlight, places });
   }
 }
 

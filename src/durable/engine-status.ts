@@ -57,8 +57,8 @@ function operatorStatusOf(parts: EngineParts, health: EngineHealth, nowMs: numbe
 }
 
 /** What somebody of whom nobody was told a time yet would be told; whoever really asks may come after others. */
-function toldNow({ refusing, places, retryAfterSeconds }: EngineHealth, nowMs: number): number | null {
-  if (refusing === null) return null;
+function toldNow({ limit, room, places, retryAfterSeconds }: EngineHealth, nowMs: number): number | null {
+  if (limit === null || room > 0) return null;
   if (places === null) return retryAfterSeconds;
   return new ReturnTimes().tell({ tenant: "", weight: 1 }, places.ahead, places.speed, nowMs, MIDDLE);
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import type { CommandView } from "../core/command.ts";
-import type { EngineHealth } from "../core/depth-gate.ts";
+import { HEALTHY } from "../core/depth-gate.ts";
 import { canonicalJson, parseIdempotencyKey } from "../core/idempotency.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
@@ -132,10 +132,8 @@ export async function passLayers<N extends Nothing = never>(
 
 /** As if the engine had said it: what it said earlier is the reason. */
 function refusedHere(problem: Problem): Refused {
-  return { kind: "refused", problem, health: HEARD_BEFORE, overShare: false };
+  return { kind: "refused", problem, health: HEALTHY, overShare: false };
 }
-
-const HEARD_BEFORE: EngineHealth = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
 
 function submissionOf(
   c: Context<AppEnv>,

@@ -1,4 +1,4 @@
-import { type EngineHealth, fullForMs, HEALTHY } from "../core/depth-gate.ts";
+import { type EngineHealth, fullForMs, HEALTHY, scarceRoom } from "../core/depth-gate.ts";
 import type { OverloadCode } from "../core/problem.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
@@ -228,8 +228,15 @@ export class Door {
 
   #health(nowMs: number): EngineHealth {
     const full = refusing(this.#life, nowMs);
-    if (full === null || full.code === "write_limit" || this.#defers(full.code)) return HEALTHY;
+    if (full?.code === "write_limit") return HEALTHY;
+    const next = full === null ? this.#scarceRoom() : { ...full, room: 0 };
+    if (next === null || this.#defers(next.code)) return HEALTHY;
     const lastsMs = fullForMs(this.#life.places, this.#life.pace.perSecond(nowMs));
-    return { refusing: full.code, lastsMs, ...this.#life.estimates.forEdge(full.ahead, nowMs) };
+    return { limit: next.code, room: next.room, lastsMs, ...this.#life.estimates.forEdge(next.ahead, nowMs) };
+  }
+
+  #scarceRoom() {
+    const { queue, waiting, flow, inFlight, places } = this.#life;
+    return scarceRoom({ queueRoom: queue.room, waiting, limit: flow.limit, inFlight, places });
   }
 }

@@ -1,8 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { fullForMs, GATE_INTERVAL_MS, gate, heard } from "../../src/core/depth-gate.ts";
+import {
+  type Bounds,
+  fullForMs,
+  GATE_INTERVAL_MS,
+  type GateState,
+  gate,
+  HEALTHY,
+  heard,
+  scarceRoom,
+} from "../../src/core/depth-gate.ts";
 
 const T0 = 1_700_000_000_000;
-const full = { refusing: "queue_full", retryAfterSeconds: 8, places: null, lastsMs: 60_000 } as const;
+const full = { limit: "queue_full", room: 0, retryAfterSeconds: 8, places: null, lastsMs: 60_000 } as const;
 
 describe("the gate at the edge", () => {
   test("lets everything pass before it has heard anything: unknown is not full", () => {
@@ -46,11 +55,72 @@ describe("the gate at the edge", () => {
   });
 
   test("opens with the first answer that says there is room", () => {
-    const state = heard({ refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 }, T0);
-    expect(gate(state, T0 + 1).verdict).toBe("pass");
+    expect(passes(heard(HEALTHY, T0), [T0 + 1, T0 + 1, T0 + 1])).toBe(3);
+  });
+
+  test("with room for three lets three through, and no more until it hears again", () => {
+    const scarce = { ...full, room: 3, lastsMs: 80 };
+    const atOnce = Array.from({ length: 50 }, (_, n) => T0 + n);
+    expect(passes(heard(scarce, T0), atOnce)).toBe(3);
+    expect(
+      passes(
+        heard({ ...scarce, room: 2 }, T0 + 50),
+        atOnce.map((ms) => ms + 50),
+      ),
+    ).toBe(2);
+  });
+
+  test("takes what it heard to hold on, when nothing is heard: traffic that trickles is never refused", () => {
+    const scarce = heard({ ...full, room: 2, lastsMs: 80 }, T0);
+    const pairs = Array.from({ length: 40 }, (_, n) => T0 + 100 * Math.floor(n / 2));
+    expect(passes(scarce, pairs)).toBe(40);
   });
 
   test("a clock that steps back does not keep it shut", () => {
     expect(gate(heard(full, T0), T0 - 5_000).verdict).toBe("pass");
+  });
+});
+
+/** How many of these commands, each at its time, go on to an engine of which nothing more is heard. */
+function passes(state: GateState, atMs: readonly number[]): number {
+  let now: GateState | undefined = state;
+  let passed = 0;
+  for (const ms of atMs) {
+    const verdict = gate(now, ms);
+    if (verdict.verdict === "refuse") continue;
+    passed += 1;
+    now = verdict.next;
+  }
+  return passed;
+}
+
+describe("how much room an engine has", () => {
+  const bounds: Bounds = { queueRoom: 100, waiting: 0, limit: null, inFlight: 0, places: 100 };
+
+  test.each([
+    ["nobody counts while more than half is free", { queueRoom: 51, waiting: 49 }, null],
+    ["half is worth counting", { queueRoom: 50, waiting: 50 }, { code: "queue_full", room: 50, ahead: 100 }],
+    [
+      "the limit in flight, where it is met first",
+      { limit: 20, inFlight: 17, places: 20 },
+      { code: "request_limit", room: 3, ahead: 1 },
+    ],
+    [
+      "the queue, where that is met first",
+      { queueRoom: 2, waiting: 98, limit: 200, inFlight: 98 },
+      { code: "queue_full", room: 2, ahead: 100 },
+    ],
+    [
+      "one, for an engine that refuses nobody yet",
+      { queueRoom: 0, waiting: 100 },
+      { code: "queue_full", room: 1, ahead: 101 },
+    ],
+    [
+      "whole commands, of a limit that is not",
+      { limit: 10.9, inFlight: 8, places: 10.9 },
+      { code: "request_limit", room: 2, ahead: 1 },
+    ],
+  ])("%s", (_, part, expected) => {
+    expect(scarceRoom({ ...bounds, ...part })).toEqual(expected);
   });
 });

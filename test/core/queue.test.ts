@@ -30,6 +30,18 @@ describe("a bounded queue", () => {
     expect(queue.peakDepth).toBe(10);
   });
 
+  test("says for how many more there is room, by what those that wait take of it", () => {
+    const queue = new CommandQueue({ count: 10, bytes: 100 });
+    let sequence = 1;
+    expect(queue.room).toBe(10);
+    queue.offer(candidate({ bytes: 10 }), () => sequence++, 0);
+    expect(queue.room).toBe(9);
+    queue.offer(candidate({ bytes: 30 }), () => sequence++, 0);
+    expect(queue.room).toBe(3);
+    queue.offer(candidate({ bytes: 60 }), () => sequence++, 0);
+    expect(queue.room).toBe(0);
+  });
+
   test("is bounded by bytes as exactly as by count", () => {
     const queue = new CommandQueue({ count: BIG.count, bytes: 100 });
     const next = counter();

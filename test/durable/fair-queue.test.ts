@@ -86,7 +86,7 @@ describe("two tenants on one engine", () => {
     expect(await create(engine, "b")).toMatchObject({
       kind: "refused",
       overShare: false,
-      health: { refusing: "queue_full" },
+      health: { limit: "queue_full", room: 0 },
     });
     const first = flood[0]?.id ?? "";
     expect(await engine.cancel("a", first)).toBe("cancelled");
@@ -95,7 +95,7 @@ describe("two tenants on one engine", () => {
       problem: { code: "queue_full", detail: expect.stringContaining("share") },
       // The others are not told that it is full: for them it is not.
       overShare: true,
-      health: { refusing: null },
+      health: { limit: "queue_full", room: 1 },
     });
     expect(await create(engine, "b")).toMatchObject({ kind: "accepted", command: { queuedAhead: 1 } });
     expect(await status(engine)).toMatchObject({ depth: 10, peakDepth: 10 });

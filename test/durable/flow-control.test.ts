@@ -101,7 +101,7 @@ describe("the limit on writes", () => {
     expect(await kinds(4)).toEqual(["accepted", "accepted", "accepted", "refused"]);
     expect(await submit(engine, "PROCESS_INSTANCE:CREATE", CREATE)).toMatchObject({
       problem: { code: "write_limit", retryAfterSeconds: 1 },
-      health: { refusing: null },
+      health: { limit: null },
     });
     vi.setSystemTime(T0 + 500);
     await accepted(engine, "DEPLOYMENT:CREATE", DEPLOY);

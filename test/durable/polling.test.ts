@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { HEALTHY } from "../../src/core/depth-gate.ts";
 import { type CommandWay, Polling } from "../../src/durable/polling.ts";
 import type { Submission, Submitted } from "../../src/durable/submission.ts";
 
 // How long a poll is held and who is woken, on virtual time, over an engine of a few lines.
 
 const T0 = Date.UTC(2027, 0, 1);
-const HEALTH = { refusing: null, retryAfterSeconds: 1, places: null, lastsMs: 0 };
 
 beforeEach(() => {
   vi.useFakeTimers({ now: T0 });
@@ -22,7 +22,7 @@ class Engine implements CommandWay {
   readonly cancelled: string[] = [];
   readonly polling = new Polling(
     { nextJobMs: () => (this.jobs.length === 0 ? null : Math.min(...this.jobs)) },
-    { health: () => HEALTH },
+    { health: () => HEALTHY },
     this,
   );
   readonly #waits = new Map<string, () => void>();
@@ -70,7 +70,7 @@ class Engine implements CommandWay {
 const VIEW = { commandId: "", intent: "JOB:ACTIVATE", state: "queued" as const, attempts: 0, acceptedAt: "now" };
 
 function accepted(command: Extract<Submitted, { kind: "accepted" }>["command"]): Submitted {
-  return { kind: "accepted", command, deferred: false, health: HEALTH, lastToldSeconds: null, latenciesMs: [] };
+  return { kind: "accepted", command, deferred: false, health: HEALTHY, lastToldSeconds: null, latenciesMs: [] };
 }
 
 /** Polls, and says in the log who got what and when. */

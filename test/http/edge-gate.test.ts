@@ -32,3 +32,15 @@ test("while the engine is full it is asked once a second, however many are refus
   expect(submits.mock.calls.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000);
   expect((await call("POST", "/v1/commands", tenant, DEPLOY)).status).toBe(202);
 });
+
+test("with room for one, one of fifty at once goes on, and the others are refused without the engine", async () => {
+  await call("PATCH", "/admin/flow-control", ADMIN, { bound: 4 });
+  const two = [await call("POST", "/v1/commands", tenant, CREATE), await call("POST", "/v1/commands", tenant, CREATE)];
+  expect(two.map(({ status }) => status)).toEqual([202, 202]);
+  const submits = vi.spyOn(CommandEngine.prototype, "submit");
+  submits.mockClear();
+  const fifty = await Promise.all(Array.from({ length: AT_ONCE }, () => call("POST", "/v1/commands", tenant, CREATE)));
+  const answered = (status: number) => fifty.filter((answer) => answer.status === status).length;
+  expect([answered(202), answered(503)]).toEqual([1, AT_ONCE - 1]);
+  expect(submits).toHaveBeenCalledTimes(1);
+});
