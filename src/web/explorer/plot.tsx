@@ -1,12 +1,8 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
-import { useTheme } from "../shared/frame.tsx";
+import { axisOf, gridOf, type Look, type PlotOptions, TEXT_PX, usePlot } from "../shared/plot.ts";
 
-/**
- * One chart over time. It is made once per theme and then only told of new values, so that it keeps up with a control
- * that moves. Colours are those of theme.css, as the browser resolves them.
- */
+/** One chart over time, with lines across it that say where something ends. */
 
 /** Names of colours in theme.css. */
 export type Tone = "accent" | "muted" | "warn" | "bad";
@@ -44,87 +40,53 @@ export interface PlotProps {
 }
 
 const DASH = [5, 4];
-const TEXT_PX = 12;
 const FILL_ALPHA = 0.14;
 
 export function Plot(props: PlotProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
+  const { lines, secondsMax, height } = props;
+  // uPlot keeps the options that it was made with: it asks for what may change meanwhile here.
   const latest = useRef(props);
   latest.current = props;
-  const theme = useTheme();
-
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    const made = make(element, latest);
-    plot.current = made;
-    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: latest.current.height }));
-    watch.observe(element);
-    return () => {
-      watch.disconnect();
-      made.destroy();
-    };
-  }, [theme, props.lines.length]);
-  useEffect(() => plot.current?.setData(dataOf(props)), [props]);
-
-  return <div ref={place} class="plot" role="img" aria-label={props.label} style={{ height: `${props.height}px` }} />;
+  const place = usePlot((look) => optionsOf(latest, look), dataOf(lines, secondsMax), height, lines.length);
+  return <div ref={place} class="plot" role="img" aria-label={props.label} style={{ height: `${height}px` }} />;
 }
 
 /** Every line reaches to the end of the axis: what is over stays as it ended. */
-function dataOf({ lines, secondsMax }: PlotProps): uPlot.AlignedData {
+function dataOf(lines: readonly Line[], secondsMax: number): uPlot.AlignedData {
   const seconds = Array.from({ length: secondsMax + 1 }, (_, second) => second);
   return [seconds, ...lines.map(({ values }) => seconds.map((second) => values[second] ?? values.at(-1) ?? 0))];
 }
 
-function make(element: HTMLElement, latest: { readonly current: PlotProps }): uPlot {
-  const colour = coloursOf(element);
-  const { lines, height, group } = latest.current;
-  const font = `${TEXT_PX}px ${getComputedStyle(element).fontFamily}`;
-  const axis = { stroke: colour("muted"), font, ticks: { show: false } };
-  const grid = { stroke: colour("line"), width: 1 };
-  return new uPlot(
-    {
-      width: element.clientWidth,
-      height,
-      legend: { show: false },
-      cursor: { sync: { key: group }, drag: { x: false, y: false }, y: false, points: { size: 6 } },
-      scales: {
-        x: { time: false, range: () => [0, latest.current.secondsMax] },
-        y: { range: () => [0, latest.current.valueMax] },
-      },
-      axes: [
-        {
-          ...axis,
-          grid: { show: false },
-          size: 28,
-          gap: 6,
-          space: 44,
-          incrs: [10, 20, 30, 60, 120],
-          values: inSeconds,
-        },
-        { ...axis, grid, size: 44, gap: 6, space: 34 },
-      ],
-      series: [{}, ...lines.map((line) => seriesOf(line, colour))],
-      bands: lines.flatMap(({ fill, tone }, n) =>
-        fill === "to next" ? [{ series: [n + 1, n + 2] as [number, number], fill: withAlpha(colour(tone)) }] : [],
-      ),
-      hooks: {
-        draw: [(plot) => drawMarks(plot, latest.current, colour, font)],
-        setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? null)],
-      },
+function optionsOf(latest: { readonly current: PlotProps }, look: Look): PlotOptions {
+  const { lines, group } = latest.current;
+  const axis = axisOf(look);
+  return {
+    cursor: { sync: { key: group }, drag: { x: false, y: false }, y: false, points: { size: 6 } },
+    scales: {
+      x: { time: false, range: () => [0, latest.current.secondsMax] },
+      y: { range: () => [0, latest.current.valueMax] },
     },
-    dataOf(latest.current),
-    element,
-  );
+    axes: [
+      { ...axis, size: 28, gap: 6, space: 44, incrs: [10, 20, 30, 60, 120], values: inSeconds },
+      { ...axis, grid: gridOf(look), size: 44, gap: 6, space: 34 },
+    ],
+    series: [{}, ...lines.map((line) => seriesOf(line, look))],
+    bands: lines.flatMap(({ fill, tone }, n) =>
+      fill === "to next" ? [{ series: [n + 1, n + 2] as [number, number], fill: pale(tone, look) }] : [],
+    ),
+    hooks: {
+      draw: [(plot) => drawMarks(plot, latest.current, look)],
+      setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? null)],
+    },
+  };
 }
 
-function seriesOf({ tone, fill, dashed }: Line, colour: (name: string) => string): uPlot.Series {
+function seriesOf({ tone, fill, dashed }: Line, look: Look): uPlot.Series {
   return {
-    stroke: colour(tone),
+    stroke: look.color(`--${tone}`),
     width: fill === "none" ? 1.5 : 2,
     points: { show: false },
-    ...(fill === "below" ? { fill: withAlpha(colour(tone)) } : {}),
+    ...(fill === "below" ? { fill: pale(tone, look) } : {}),
     ...(dashed ? { dash: DASH } : {}),
   };
 }
@@ -134,11 +96,11 @@ function inSeconds(_plot: uPlot, splits: number[]): string[] {
 }
 
 /** The dashed lines and their words, over everything else. */
-function drawMarks(plot: uPlot, { stop, level }: PlotProps, colour: (name: string) => string, font: string): void {
+function drawMarks(plot: uPlot, { stop, level }: PlotProps, { color, font }: Look): void {
   const { ctx, bbox } = plot;
   const ratio = uPlot.pxRatio;
   const across = (from: [number, number], to: [number, number], name: string) => {
-    ctx.strokeStyle = colour(name);
+    ctx.strokeStyle = color(name);
     ctx.lineWidth = ratio;
     ctx.setLineDash(DASH.map((length) => length * ratio));
     ctx.beginPath();
@@ -151,39 +113,23 @@ function drawMarks(plot: uPlot, { stop, level }: PlotProps, colour: (name: strin
   ctx.textBaseline = "top";
   const right = bbox.left + bbox.width;
   const x = plot.valToPos(stop.seconds, "x", true);
-  across([x, bbox.top], [x, bbox.top + bbox.height], "muted");
-  ctx.fillStyle = colour("muted");
+  across([x, bbox.top], [x, bbox.top + bbox.height], "--muted");
+  ctx.fillStyle = color("--muted");
   ctx.textAlign = "left";
   ctx.fillText(stop.text, x + 5 * ratio, bbox.top + 2 * ratio);
   if (level !== null) {
     const y = plot.valToPos(level.value, "y", true);
-    across([bbox.left, y], [right, y], "bad");
-    ctx.fillStyle = colour("bad");
+    across([bbox.left, y], [right, y], "--bad");
+    ctx.fillStyle = color("--bad");
     ctx.textAlign = "right";
     ctx.fillText(level.text, right - 2 * ratio, y - (TEXT_PX + 4) * ratio);
   }
   ctx.restore();
 }
 
-/** Colours by their names in theme.css, as they are in the theme that is shown: `rgb(…)`. */
-function coloursOf(element: HTMLElement): (name: string) => string {
-  const known = new Map<string, string>();
-  return (name) => {
-    let colour = known.get(name);
-    if (colour === undefined) {
-      const probe = document.createElement("span");
-      probe.style.color = `var(--${name})`;
-      element.append(probe);
-      colour = getComputedStyle(probe).color;
-      probe.remove();
-      known.set(name, colour);
-    }
-    return colour;
-  };
-}
-
-function withAlpha(colour: string): string {
-  return colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${FILL_ALPHA})`);
+/** A tone so thin that lines are seen through it. */
+function pale(tone: Tone, { color }: Look): string {
+  return color(`--${tone}`).replace(/^rgb\((.*)\)$/, `rgba($1, ${FILL_ALPHA})`);
 }
 
 /** An axis of less would count in parts of a job. */

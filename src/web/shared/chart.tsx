@@ -1,11 +1,10 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
 import "./chart.css";
-import { useTheme } from "./frame.tsx";
+import { axisOf, gridOf, type Look, type PlotOptions, usePlot } from "./plot.ts";
 
 /**
- * A chart of lines over one axis, drawn by uPlot. What it shows is also in words: each line's name and value stand above
+ * A chart of lines over one axis. What it shows is also in words: each line's name and value stand above
  * it, of the place under the pointer or of the last one, so that no colour has to be known.
  */
 
@@ -39,29 +38,13 @@ const HEIGHT = 176;
 
 export function Chart(props: ChartProps) {
   const { title, lines, data, say, markOf } = props;
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
   const [pointed, setPointed] = useState<number | null>(null);
-  const theme = useTheme();
   // uPlot keeps the options that it was made with: it asks for what may change meanwhile here.
   const latest = useRef(props);
   latest.current = props;
-
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return;
-    const made = new uPlot(optionsOf(latest, element, setPointed), aligned(latest.current.data), element);
-    plot.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
-    resized.observe(element);
-    return () => {
-      resized.disconnect();
-      made.destroy();
-      plot.current = null;
-    };
-    // Colours and lines are read when it is made.
-  }, [theme, lines]);
-  useEffect(() => plot.current?.setData(aligned(data)), [data]);
+  // uPlot only reads them.
+  const columns = data as unknown as uPlot.AlignedData;
+  const place = usePlot((look) => optionsOf(latest, look, setPointed), columns, HEIGHT, lines);
 
   const last = (data[0]?.length ?? 0) - 1;
   const shown = pointed !== null && pointed <= last ? pointed : last;
@@ -105,27 +88,13 @@ function inWords(value: number | null | undefined, say: (value: number) => strin
   return value === null || value === undefined ? "–" : say(value);
 }
 
-function aligned(data: ChartProps["data"]): uPlot.AlignedData {
-  // uPlot only reads them.
-  return data as unknown as uPlot.AlignedData;
-}
-
 function optionsOf(
   latest: { readonly current: ChartProps },
-  element: HTMLElement,
+  look: Look,
   point: (place: number | null) => void,
-): uPlot.Options {
-  const color = (name: string) => colorOf(element, name);
-  const axis: uPlot.Axis = {
-    stroke: color("--muted"),
-    font: `12px ${getComputedStyle(element).fontFamily}`,
-    grid: { stroke: color("--line"), width: 1 },
-    ticks: { show: false },
-  };
+): PlotOptions {
+  const axis = axisOf(look);
   return {
-    width: element.clientWidth,
-    height: HEIGHT,
-    legend: { show: false },
     padding: [8, 12, 0, 0],
     cursor: { drag: { x: false, y: false }, y: false, points: { size: 7 } },
     scales: {
@@ -136,20 +105,19 @@ function optionsOf(
       {
         ...axis,
         size: 28,
-        grid: { show: false },
         splits: () => [...latest.current.marks],
         values: (_plot, marks) => marks.map((mark) => latest.current.markOf(mark)),
       },
-      { ...axis, size: 48, space: 36, values: (_plot, marks) => marks.map(short) },
+      { ...axis, grid: gridOf(look), size: 48, space: 36, values: (_plot, marks) => marks.map(short) },
     ],
     series: [
       {},
       ...latest.current.lines.map(({ color: name, isDashed, isFilled }) => ({
-        stroke: color(name),
+        stroke: look.color(name),
         width: 2,
         points: { show: false },
         ...(isDashed ? { dash: [6, 4] } : {}),
-        ...(isFilled ? { fill: color(`${name}-soft`) } : {}),
+        ...(isFilled ? { fill: look.color(`${name}-soft`) } : {}),
       })),
     ],
     hooks: { setCursor: [({ cursor }) => point(cursor.idx ?? null)] },
@@ -164,14 +132,4 @@ function top(highest: number): number {
 
 function short(value: number): string {
   return value >= 10_000 ? `${value / 1000}k` : String(value);
-}
-
-/** A named colour as the canvas takes it, in the theme that is shown. */
-function colorOf(element: HTMLElement, name: string): string {
-  const probe = document.createElement("i");
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
 }
