@@ -73,6 +73,8 @@ export interface GateState {
 
 /** How old a refusal at the edge may be, whatever the engine says of how long it will be full. */
 export const GATE_INTERVAL_MS = 1000;
+/** Of an isolate that nobody has asked for so long, nothing is known: whoever comes then finds out. */
+const FORGOTTEN_MS = 2 * GATE_INTERVAL_MS;
 /** More probes than this would be no relief for an engine that is full. */
 const GATE_INTERVAL_MIN_MS = 20;
 /** Nobody knows how soon a full engine without a pace has room: it is asked now and then. */
@@ -96,17 +98,23 @@ export type GateVerdict =
   | { readonly verdict: "pass"; readonly next: GateState | undefined }
   | { readonly verdict: "refuse"; readonly code: OverloadCode; readonly health: EngineHealth };
 
-/** Whether an ordinary command goes on to the engine. Critical ones are not asked. */
+/**
+ * Whether an ordinary command goes on to the engine. Critical ones are not asked.
+ *
+ * What was heard holds for as long as the engine stays so at the least. If its room was used up by then, the same is taken
+ * to be there again, and one at the least, until it is heard; else nobody has come whom it concerned, and it is forgotten.
+ */
 export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
-  if (state === undefined) return { verdict: "pass", next: state };
+  if (state === undefined) return { verdict: "pass", next: undefined };
   const { health, atMs, passed } = state;
   if (health.limit === null) return { verdict: "pass", next: state };
   // An answer may be heard after this request took its time, so a little "from the future" is fresh too.
-  const fresh = Math.abs(nowMs - atMs) < Math.min(GATE_INTERVAL_MS, health.lastsMs);
-  // What was heard is taken to hold for another while, with this one as the probe.
-  if (!fresh) return { verdict: "pass", next: { health, atMs: nowMs, passed: 1 } };
-  if (passed < health.room) return { verdict: "pass", next: { health, atMs, passed: passed + 1 } };
-  return { verdict: "refuse", code: health.limit, health };
+  const ageMs = Math.abs(nowMs - atMs);
+  const isFresh = ageMs < Math.min(GATE_INTERVAL_MS, health.lastsMs);
+  if (isFresh && passed >= health.room) return { verdict: "refuse", code: health.limit, health };
+  if (isFresh) return { verdict: "pass", next: { health, atMs, passed: passed + 1 } };
+  const isConcerning = passed >= health.room && ageMs < FORGOTTEN_MS;
+  return { verdict: "pass", next: isConcerning ? { health, atMs: nowMs, passed: 1 } : undefined };
 }
 
 /** The state after an answer of the engine. */

@@ -76,6 +76,17 @@ describe("the gate at the edge", () => {
     expect(passes(scarce, pairs)).toBe(40);
   });
 
+  test("a burst after a quiet while is not measured by room that nobody has used up since", () => {
+    const scarce = heard({ ...full, room: 2, lastsMs: 80 }, T0);
+    const burst = Array.from({ length: 50 }, () => T0 + 80);
+    expect(passes(scarce, burst)).toBe(50);
+  });
+
+  test("knows nothing after two seconds in which nobody asked", () => {
+    const burst = (ms: number) => Array.from({ length: 50 }, () => T0 + ms);
+    expect([passes(heard(full, T0), burst(1_999)), passes(heard(full, T0), burst(2_000))]).toEqual([1, 50]);
+  });
+
   test("a clock that steps back does not keep it shut", () => {
     expect(gate(heard(full, T0), T0 - 5_000).verdict).toBe("pass");
   });
