@@ -43,15 +43,15 @@ export type CheckAnswer =
   | { readonly kind: "decided"; readonly decision: Charged; readonly degraded: boolean }
   | { readonly kind: "unavailable"; readonly detail: string };
 
-/** Decides by what this isolate holds, without waiting for anything. Null: the limiter has to be asked. */
-export function decideHere(asker: Asker, request: LimitRequest): CheckAnswer | null {
+/** Decides by what this isolate holds, or by its limiter, which is asked where that is not enough: only then it is a promise. */
+export function checkLimits(asker: Asker, request: LimitRequest): CheckAnswer | Promise<CheckAnswer> {
   const { caller, nowMs } = asker;
   const { cost, critical, judgeOnly = false, key = null } = request;
-  if (critical) return null;
-  const held = holdingOf(caller, subjectsOf(caller, key));
-  if (held === null) return null;
+  const subjects = subjectsOf(caller, key);
+  const held = holdingOf(caller, subjects);
+  if (held === null || critical) return askLimiter(asker, held, subjects, request);
   const decision = judgeOnly ? held.judge(cost, true, nowMs) : held.decide(cost, nowMs);
-  if (decision === null) return null;
+  if (decision === null) return askLimiter(asker, held, subjects, request);
   if (held.isRunningOut(nowMs)) asker.afterwards(renew(asker, held));
   return { kind: "decided", decision, degraded: false };
 }
@@ -62,17 +62,19 @@ export function refusesHere({ caller, nowMs }: Asker, cost: number, judgeOnly: b
 }
 
 /**
- * Asks the caller's limiter, where {@link decideHere} could not decide. One that does not answer in `LIMITER_TIMEOUT_MS`, or
- * cannot be reached, is answered for by `LIMITER_FAILURE`: open admits and says so (`degraded`), closed refuses all but
- * critical commands. A limiter that throws has a bug, and no failure mode makes that an admission.
+ * Asks the caller's limiter. One that does not answer in `LIMITER_TIMEOUT_MS`, or cannot be reached, is answered for by
+ * `LIMITER_FAILURE`: open admits and says so (`degraded`), closed refuses all but critical commands. A limiter that throws
+ * has a bug, and no failure mode makes that an admission.
  */
-export async function askLimiter(asker: Asker, request: LimitRequest): Promise<CheckAnswer> {
+async function askLimiter(
+  asker: Asker,
+  held: Holding | null,
+  subjects: Subjects,
+  request: LimitRequest,
+): Promise<CheckAnswer> {
   const { config, caller, nowMs } = asker;
-  const { cost, critical, judgeOnly = false, key = null } = request;
-  const subjects = subjectsOf(caller, key);
-  const held = holdingOf(caller, subjects);
+  const { cost, critical, judgeOnly = false, final = false } = request;
   const asking = critical ? null : (held?.ask(leaseMsFor(asker), nowMs) ?? null);
-  const { final = false } = request;
   const whole = { cost, ...(critical && { critical }), ...(judgeOnly && { judgeOnly }), ...(final && { final }) };
   const decision = await ask(asker, held, subjects, asking, whole);
   if (decision !== null) {

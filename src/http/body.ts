@@ -10,25 +10,32 @@ export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
  * Reads a JSON body. An absent body reads as `undefined`, so that a route whose fields are all optional may be called
  * without one.
  *
+ * A body of a said length is read as text, which costs a check a tenth less than its bytes do. The platform puts U+FFFD,
+ * three bytes long, for what is not UTF-8: so the text has another length then, and is refused. One thing passes as a
+ * U+FFFD that was sent: the first three bytes of a character of four.
+ *
  * @param bytesMax the largest body, in bytes; a longer one is refused without being read to its end
  */
 export async function readJson(request: Request, bytesMax: number): Promise<Read<unknown>> {
-  const read = await readBytes(request, bytesMax);
-  if (!read.ok) return read;
-  if (read.value.byteLength === 0) return { ok: true, value: undefined };
-  const text = decodeUtf8(read.value);
-  if (text === null) return refuse(badBody("the body is not UTF-8"));
-  if (jsonDepth(text) > JSON_DEPTH_MAX) return refuse(badBody(`the body nests deeper than ${JSON_DEPTH_MAX} levels`));
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return refuse(badBody("the body is not JSON"));
+  const declared = declaredLength(request);
+  if (!(declared > 0)) {
+    const read = await readBytes(request, bytesMax);
+    return read.ok ? parseJson(decodeUtf8(read.value)) : read;
   }
+  if (declared > bytesMax) return refuse(tooLarge(bytesMax));
+  let text: string;
+  try {
+    text = await request.text();
+  } catch {
+    return refuse(BROKE_OFF);
+  }
+  if (text.includes(REPLACEMENT) && utf8Length(text) !== declared) return parseJson(null);
+  return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
 }
 
 /** The body of any kind. */
 export async function readBytes(request: Request, bytesMax: number): Promise<Read<Uint8Array<ArrayBuffer>>> {
-  const declared = Number(request.headers.get("Content-Length") ?? 0);
+  const declared = declaredLength(request);
   if (declared > bytesMax) return refuse(tooLarge(bytesMax));
   // Who has said a length cannot send more than that; a stream is read piece by piece, which takes longer.
   try {
@@ -36,7 +43,33 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Rea
       declared > 0 ? new Uint8Array(await request.arrayBuffer()) : await readBounded(request.body, bytesMax);
     return bytes === null ? refuse(tooLarge(bytesMax)) : { ok: true, value: bytes };
   } catch {
-    return refuse(badBody("the body broke off"));
+    return refuse(BROKE_OFF);
+  }
+}
+
+/** In bytes; 0 where nothing is sent, or nothing is said of how much. */
+function declaredLength(request: Request): number {
+  return Number(request.headers.get("Content-Length") ?? 0);
+}
+
+/** Stands in decoded text for what could not be decoded; it may have been sent as such, too. */
+const REPLACEMENT = "\ufffd";
+/** Some put it before their JSON, where it says nothing. */
+const BYTE_ORDER_MARK = "\ufeff";
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).byteLength;
+}
+
+/** @param text null: it was not UTF-8 */
+function parseJson(text: string | null): Read<unknown> {
+  if (text === null) return refuse(badBody("the body is not UTF-8"));
+  if (text === "") return { ok: true, value: undefined };
+  if (jsonDepth(text) > JSON_DEPTH_MAX) return refuse(badBody(`the body nests deeper than ${JSON_DEPTH_MAX} levels`));
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return refuse(badBody("the body is not JSON"));
   }
 }
 
@@ -64,6 +97,8 @@ function tooLarge(bytesMax: number): Problem {
 export function badBody(message: string): Problem {
   return { code: "invalid_request", detail: `Cannot read the request: ${message}.`, errors: [{ path: "", message }] };
 }
+
+const BROKE_OFF = badBody("the body broke off");
 
 /** A problem that names each faulty field. `at` says where the fields are: `body`, `query` or `path`. */
 export function invalidFields(errors: readonly FieldFault[], at: string): Problem {

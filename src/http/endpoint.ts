@@ -83,25 +83,29 @@ export function endpoint<
   api.shapes.push(shape);
   const paths = [shape.path, ...(shape.alsoAt === undefined ? [] : [shape.alsoAt])];
   const patterns = paths.map((path) => path.replace(/\{(\w+)\}/g, ":$1"));
+  const { body: schema, before } = shape;
+  const { read } = BODIES[shape.bodyAs ?? "json"];
   api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
     const params = check(shape.params, () => c.req.param());
     if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
     const query = check(shape.query, () => c.req.query());
     if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
-    const body = await bodyOf(c, shape, api.bodyBytesMax);
+    // Without a schema nothing reads the body, so the handler's type has no body either.
+    const body =
+      schema === undefined
+        ? (undefined as z.infer<B>)
+        : bodyOf(c, await read(c.req.raw, api.bodyBytesMax), schema, before);
     if (body instanceof Response) return body;
-    return handle(c, { params: params.value, query: query.value, body });
+    return await handle(c, { params: params.value, query: query.value, body });
   });
 }
 
-async function bodyOf<B extends z.ZodType>(
+function bodyOf<B extends z.ZodType>(
   c: Context<AppEnv>,
-  { body: schema, bodyAs = "json", before }: Pick<Shape<z.ZodObject, z.ZodObject, B>, "body" | "bodyAs" | "before">,
-  bytesMax: number,
-): Promise<z.infer<B> | Response> {
-  // Without a schema nothing reads the body, so the handler's type has no body either.
-  if (schema === undefined) return undefined as z.infer<B>;
-  const read = await BODIES[bodyAs].read(c.req.raw, bytesMax);
+  read: Read<unknown>,
+  schema: B,
+  before: AnyShape["before"],
+): z.infer<B> | Response {
   if (!read.ok) return problem(c, read.problem);
   const answer = before?.(c, read.value) ?? null;
   if (answer !== null) return answer;

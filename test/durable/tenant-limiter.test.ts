@@ -7,7 +7,7 @@ import type { Charged } from "../../src/core/limiter-call.ts";
 import { type Limits, tokenBucketPolicy } from "../../src/core/policy.ts";
 import { tightest } from "../../src/core/policy-report.ts";
 import { NOBODY } from "../../src/core/subjects.ts";
-import { askLimiter } from "../../src/durable/limiters.ts";
+import { checkLimits } from "../../src/durable/limiters.ts";
 import { type CaseBucket, TOKEN_BUCKET_CASES } from "../support/token-bucket-cases.ts";
 import { advance, type Limiter, newLimiter } from "./support.ts";
 
@@ -227,8 +227,8 @@ describe("an object with a bug", () => {
     } as const;
     const caller = { ...known, credential: null, address: "192.0.2.1" };
     const asker = { env, config: parseConfig({}), caller, nowMs: Date.now(), afterwards: () => undefined };
-    const asked = askLimiter(asker, { cost: 1, critical: false });
-    expect(await asked.catch(String)).toContain("shape 99");
+    const asked = async () => await checkLimits(asker, { cost: 1, critical: false });
+    expect(await asked().catch(String)).toContain("shape 99");
   });
 });
 

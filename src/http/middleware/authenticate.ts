@@ -1,7 +1,8 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Config } from "../../config.ts";
 import type { Problem } from "../../core/problem.ts";
 import { addressCaller } from "../../identity/address.ts";
+import type { Caller } from "../../identity/caller.ts";
 import { type Resolution, resolve, resolveKnown, resolveLocal } from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
@@ -19,12 +20,14 @@ interface Options {
 export function authenticate(config: Config, { local }: Options): MiddlewareHandler<AppEnv> {
   const openToAddresses = config.ANONYMOUS === "allow";
   const keepMs = config.IDENTITY_CACHE_MS;
-  return async function authenticate(c, next) {
+  // Most are known and wait for nothing here: what comes next answers them, with no promise of this step's own.
+  return function authenticate(c, next) {
     const known = resolveKnown({ nowMs: c.get("nowMs"), keepMs }, c.req.raw.headers);
-    if (known !== null) {
-      c.set("caller", known);
-      return next();
-    }
+    if (known === null) return lookInto(c).then((found) => goOn(c, next, found));
+    return goOn(c, next, known);
+  };
+
+  async function lookInto(c: Context<AppEnv>): Promise<Caller | Response> {
     const asking = askingOf(c, config);
     const { headers } = c.req.raw;
     let resolution: Resolution = await resolve(config, asking, headers);
@@ -33,19 +36,22 @@ export function authenticate(config: Config, { local }: Options): MiddlewareHand
     }
     switch (resolution.kind) {
       case "caller":
-        c.set("caller", resolution.caller);
-        return next();
+        return resolution.caller;
       case "anonymous":
-        if (!openToAddresses) return answerStranger(c, config, NO_CREDENTIAL);
-        c.set("caller", await addressCaller(asking, headers));
-        return next();
+        return openToAddresses ? addressCaller(asking, headers) : answerStranger(c, config, NO_CREDENTIAL);
       case "refused": {
         const { problem: fault } = resolution;
         // Whoever is known and refused, or cannot be looked up, has not guessed.
         return fault.code === "unauthenticated" ? answerStranger(c, config, fault) : problem(c, fault);
       }
     }
-  };
+  }
+}
+
+function goOn(c: Context<AppEnv>, next: Next, found: Caller | Response): ReturnType<MiddlewareHandler> {
+  if (found instanceof Response) return Promise.resolve(found);
+  c.set("caller", found);
+  return next();
 }
 
 const NO_CREDENTIAL: Problem & { code: "unauthenticated" } = {

@@ -33,8 +33,8 @@ function options(c: Context<AppEnv>, allowed: readonly string[]): Response {
 }
 
 function unreadable(c: Context<AppEnv>): Response | null {
-  const path = pathOf(c);
-  return path.includes("%") && !isDecodable(path) ? problem(c, UNREADABLE_PATH) : null;
+  // Hono has decoded what can be, so that most paths need not be looked at as they were sent.
+  return c.req.path.includes("%") && !isDecodable(pathOf(c)) ? problem(c, UNREADABLE_PATH) : null;
 }
 
 const UNREADABLE_PATH = {

@@ -5,9 +5,8 @@ import type { Charged } from "../../core/limiter-call.ts";
 import type { Receipt } from "../../core/receipts.ts";
 import {
   type Asker,
-  askLimiter,
   type CheckAnswer,
-  decideHere,
+  checkLimits,
   type LimitRequest,
   refundCaller,
   refusesHere,
@@ -30,10 +29,8 @@ export function limitTenant(
   config: Config,
   request: LimitRequest,
 ): Charged | Response | Promise<Charged | Response> {
-  const asker = askerOf(c, config);
-  const here = decideHere(asker, request);
-  if (here !== null) return take(c, request, here);
-  return askLimiter(asker, request).then((answer) => take(c, request, answer));
+  const answer = checkLimits(askerOf(c, config), request);
+  return answer instanceof Promise ? answer.then((told) => take(c, request, told)) : take(c, request, answer);
 }
 
 /**

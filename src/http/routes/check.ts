@@ -1,8 +1,11 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import type { Config } from "../../config.ts";
+import type { Charged } from "../../core/limiter-call.ts";
 import { POLICY_TYPES } from "../../core/policy.ts";
 import { tightest } from "../../core/policy-report.ts";
 import { answerJson } from "../answer.ts";
+import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { CALLERS } from "../examples/callers.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
@@ -59,28 +62,28 @@ export function registerCheck(api: Api, config: Config): void {
       body: checkBody,
       responses: { 200: { description: "The decision, yes or no", schema: decision } },
     },
-    async (c, { body }) => {
-      const decided = await limitTenant(c, config, {
-        cost: body.cost,
-        critical: false,
-        key: body.key ?? null,
-        final: true,
-      });
-      if (decided instanceof Response) return decided;
-      const tight = tightest(decided.reports);
-      return answerJson(
-        c,
-        {
-          allowed: decided.outcome === "allowed",
-          remaining: tight?.remaining ?? 0,
-          resetSeconds: tight?.resetSeconds ?? null,
-          ...(decided.outcome === "rate_limited" ? { retryAfterSeconds: decided.retryAfterSeconds } : {}),
-          ...(decided.outcome === "allowed" ? {} : { code: decided.outcome }),
-          policies: decided.reports,
-        },
-        200,
-        { "Cache-Control": "no-store" },
-      );
+    (c, { body }) => {
+      const request = { cost: body.cost, critical: false, key: body.key ?? null, final: true };
+      const decided = limitTenant(c, config, request);
+      return decided instanceof Promise ? decided.then((charged) => say(c, charged)) : say(c, decided);
     },
+  );
+}
+
+function say(c: Context<AppEnv>, decided: Charged | Response): Response {
+  if (decided instanceof Response) return decided;
+  const tight = tightest(decided.reports);
+  return answerJson(
+    c,
+    {
+      allowed: decided.outcome === "allowed",
+      remaining: tight?.remaining ?? 0,
+      resetSeconds: tight?.resetSeconds ?? null,
+      ...(decided.outcome === "rate_limited" ? { retryAfterSeconds: decided.retryAfterSeconds } : {}),
+      ...(decided.outcome === "allowed" ? {} : { code: decided.outcome }),
+      policies: decided.reports,
+    },
+    200,
+    { "Cache-Control": "no-store" },
   );
 }
