@@ -10,7 +10,7 @@ import { MeterTable } from "./meters.ts";
 import type { Limits } from "./policy.ts";
 import { tightest } from "./policy-report.ts";
 import { type Receipt, Receipts } from "./receipts.ts";
-import { keyOfId, NOBODY, type Subjects } from "./subjects.ts";
+import { isSubjectId, keyOfId, NOBODY, type Subjects } from "./subjects.ts";
 import { TurnsToAsk } from "./turns-to-ask.ts";
 
 /**
@@ -145,12 +145,15 @@ export class TenantLimits {
     // Every meter that owes something has a row.
     for (const [id, row] of this.#disk.written) {
       const meter = this.#meters.get(id);
-      if (meter === undefined || owesNothing(age(meter, nowMs))) {
-        this.#meters.forget(id, nowMs);
-        this.#disk.delete(id);
-      } else if (!isExact(row, meter)) this.#disk.save(id, meter);
+      if (meter !== undefined && !owesNothing(age(meter, nowMs))) {
+        if (!isExact(row, meter)) this.#disk.save(id, meter);
+        continue;
+      }
+      this.#meters.forget(id, nowMs);
+      // A row that owes nothing any more says the same as none. Those of subjects go: there is no end to them.
+      const mayStay = !isSubjectId(id) && this.#rules.has(keyOfId(id)) && owesNothing(age(row, nowMs));
+      if (!mayStay) this.#disk.delete(id);
     }
-    this.saveState();
   }
 
   #check(cost: number, nowMs: number, subjects: Subjects, isFinal: boolean): Charged {
