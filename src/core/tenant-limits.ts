@@ -10,7 +10,7 @@ import { MeterTable } from "./meters.ts";
 import type { Limits } from "./policy.ts";
 import { tightest } from "./policy-report.ts";
 import { type Receipt, Receipts } from "./receipts.ts";
-import { isSubjectId, keyOfId, NOBODY, type Subjects } from "./subjects.ts";
+import { keyOfId, NOBODY, type Subjects } from "./subjects.ts";
 import { TurnsToAsk } from "./turns-to-ask.ts";
 
 /**
@@ -150,9 +150,8 @@ export class TenantLimits {
         continue;
       }
       this.#meters.forget(id, nowMs);
-      // A row that owes nothing any more says the same as none. Those of subjects go: there is no end to them.
-      const mayStay = !isSubjectId(id) && this.#rules.has(keyOfId(id)) && owesNothing(age(row, nowMs));
-      if (!mayStay) this.#disk.delete(id);
+      // A row that owes nothing any more says the same as none, and will be used again where it is the whole tenant's.
+      if (!this.#rules.has(id) || !owesNothing(age(row, nowMs))) this.#disk.delete(id);
     }
   }
 

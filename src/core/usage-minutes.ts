@@ -53,9 +53,9 @@ export function minuteOf(ms: number): number {
   return Math.floor(ms / MINUTE_MS);
 }
 
-/** When the next minute is so old: a share of it, in [0, 1). */
-export function inNextMinute(nowMs: number, offset: number): number {
-  return Math.ceil((minuteOf(nowMs) + 1 + offset) * MINUTE_MS);
+/** When a minute is so old: a share of it. */
+function shareOf(minute: number, share: number): number {
+  return Math.ceil((minute + share) * MINUTE_MS);
 }
 
 export class UsageMinutes {
@@ -96,9 +96,21 @@ export class UsageMinutes {
 
   /** Whether something of an earlier minute waits, and the present one is at least so old: a share of it, in [0, 1). */
   isDue(nowMs: number, offset: number): boolean {
-    const oldest = this.#sending?.minutes[0] ?? this.#pending[0];
-    if (oldest === undefined || minuteOf(nowMs) === oldest.minute) return false;
-    return nowMs - minuteOf(nowMs) * MINUTE_MS >= offset * MINUTE_MS;
+    const oldest = this.#oldest;
+    if (oldest === null || minuteOf(nowMs) === oldest) return false;
+    return nowMs >= shareOf(minuteOf(nowMs), offset);
+  }
+
+  /** When something is due, if nothing else comes: in this minute or the next. As for {@link isDue}; ≥ now. */
+  dueAtMs(nowMs: number, offset: number): number {
+    const present = minuteOf(nowMs);
+    if (this.#oldest === present) return shareOf(present + 1, offset);
+    return Math.max(nowMs, shareOf(present, offset));
+  }
+
+  /** The minute of what has waited longest. */
+  get #oldest(): number | null {
+    return (this.#sending?.minutes[0] ?? this.#pending[0])?.minute ?? null;
   }
 
   /** The parcel of which nobody knows whether it arrived; null when there is none. */

@@ -1,4 +1,4 @@
-import { inNextMinute, minuteOf, type Parcel, UsageMinutes, type WaitingUsage } from "../core/usage-minutes.ts";
+import { MINUTE_MS, minuteOf, type Parcel, UsageMinutes, type WaitingUsage } from "../core/usage-minutes.ts";
 import { nameOfKey } from "../identity/caller.ts";
 import { clearOld, type KeepDays } from "../store/retention.ts";
 import { saveUsage } from "../store/usage.ts";
@@ -134,7 +134,11 @@ export class UsageFlush {
   async ring(): Promise<void> {
     this.#alarmMs = null;
     await this.#send(Date.now(), true);
-    // One that is active plans the next alarm when it falls idle.
+    this.#planIfIdle();
+  }
+
+  /** One that is active plans the next alarm when it falls idle. */
+  #planIfIdle(): void {
     if (!this.#host.isActive()) this.#plan(Date.now());
   }
 
@@ -144,9 +148,15 @@ export class UsageFlush {
 
   #plan(nowMs: number): void {
     if (this.#minutes.isEmpty || this.#isAlarmSet(nowMs)) return;
-    const retryMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (this.#failures - 1));
-    this.#alarmMs = this.#failures === 0 ? inNextMinute(nowMs, this.#offset) : nowMs + retryMs;
+    this.#alarmMs = this.#nextTryMs(nowMs);
     this.#host.setAlarm(this.#alarmMs);
+  }
+
+  #nextTryMs(nowMs: number): number {
+    if (this.#failures > 0) return nowMs + Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (this.#failures - 1));
+    // What is left behind a parcel that went in this minute goes in the next.
+    const fromMs = this.#triedMinute === minuteOf(nowMs) ? (this.#triedMinute + 1) * MINUTE_MS : nowMs;
+    return this.#minutes.dueAtMs(fromMs, this.#offset);
   }
 
   /** @param evenPresent where no minute has ended, the present one is sent: an alarm that rings early is not set anew */
@@ -167,6 +177,7 @@ export class UsageFlush {
     } finally {
       this.#writing = false;
     }
+    this.#planIfIdle();
     this.#host.save();
     if (Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
   }

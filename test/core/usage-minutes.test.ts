@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   addCounts,
-  inNextMinute,
   MINUTE_MS,
   NO_USAGE,
   netAdmitted,
@@ -43,7 +42,10 @@ describe("what waits to be written", () => {
     expect(usage.isDue(11 * MINUTE_MS + 14_999, 0.25)).toBe(false);
     expect(usage.isDue(11 * MINUTE_MS + 15_000, 0.25)).toBe(true);
     expect(new UsageMinutes().isDue(11 * MINUTE_MS, 0)).toBe(false);
-    expect(inNextMinute(10 * MINUTE_MS + 5, 0.25)).toBe(11 * MINUTE_MS + 15_000);
+    const dueAt = (ms: number) => usage.dueAtMs(10 * MINUTE_MS + ms, 0.25) - 10 * MINUTE_MS;
+    expect([0, 59_999, 60_000, 75_000, 90_000, 121_000].map(dueAt)).toEqual([
+      75_000, 75_000, 75_000, 75_000, 90_000, 135_000,
+    ]);
   });
 });
 

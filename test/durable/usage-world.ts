@@ -15,6 +15,9 @@ import { type Limiter, newLimiter } from "./support.ts";
 export const T0 = Date.UTC(2096, 9, 1, 12);
 const MINUTE = T0 / 60_000;
 
+/** No timer of an object has an alarm ring sooner than this after it. */
+const STEP_MS = 1_000;
+
 /** What becomes of a batch: done; not done; done, and nobody hears of it; nobody ever hears of it, or it is not done. */
 export type Fate = "done" | "failed" | "unheard" | "never";
 
@@ -23,6 +26,8 @@ export class FatefulDatabase {
   fate: Fate = "done";
   /** When batches were begun, in milliseconds since T0. */
   writes: number[] = [];
+  /** Batches that are under way, and are going to end. */
+  busy = 0;
 
   readonly binding = new Proxy(env.DB, {
     get: (target, name) => {
@@ -32,7 +37,10 @@ export class FatefulDatabase {
         const { fate } = this;
         if (fate === "failed") throw new Error("away");
         if (fate === "never") await new Promise(() => undefined);
-        const results = await target.batch(statements);
+        this.busy += 1;
+        const results = await target.batch(statements).finally(() => {
+          this.busy -= 1;
+        });
         if (fate === "unheard") throw new Error("the connection broke");
         return results;
       };
@@ -66,7 +74,9 @@ export class Tenant {
   /** The object loses its memory, and starts anew from its rows. */
   async restart(): Promise<void> {
     // What an earlier life has under way ends with it: nothing goes on but by a timer.
+    const nowMs = Date.now();
     vi.clearAllTimers();
+    vi.setSystemTime(nowMs);
     await this.#inside((_object, state) => {
       this.#object = new TenantLimiter(state, { ...env, DB: this.#database.binding });
       vi.spyOn(state.storage, "setAlarm").mockImplementation(async (atMs) => {
@@ -88,18 +98,23 @@ export class Tenant {
     });
   }
 
-  /** Time passes; what is under way at a moment has a number of turns to end. */
+  /** Time passes. What the database is asked it answers at once. */
   async pass(ms: number): Promise<void> {
     const untilMs = Date.now() + ms;
     for (;;) {
-      const nextMs = Math.max(Date.now(), Math.min(untilMs, this.#alarmMs ?? untilMs));
-      await this.#inside(() => vi.advanceTimersByTimeAsync(nextMs - Date.now()));
-      await settled(10);
-      if (this.#alarmMs !== null && this.#alarmMs <= Date.now()) {
+      // Timers set alarms, so there are no jumps past one.
+      const stepMs = vi.getTimerCount() > 0 ? STEP_MS : ms;
+      const nextMs = Math.min(untilMs, Date.now() + stepMs, Math.max(Date.now(), this.#alarmMs ?? untilMs));
+      await this.#inside(async (object) => {
+        await vi.advanceTimersByTimeAsync(nextMs - Date.now());
+        if (this.#alarmMs === null || this.#alarmMs > Date.now()) return;
         this.#alarmMs = null;
-        await this.#inside((object) => void object.alarm());
-        await settled(10);
-      } else if (Date.now() >= untilMs) return;
+        void object.alarm();
+      });
+      do await settled(3);
+      while (this.#database.busy > 0);
+      const alarmMs = this.#alarmMs ?? Number.POSITIVE_INFINITY;
+      if (Date.now() >= untilMs && alarmMs > untilMs) return;
     }
   }
 
