@@ -130,7 +130,7 @@ export class UsageFlush {
     this.#host.save();
   }
 
-  /** The alarm has rung. @throws only when the object cannot write: the platform then rings again */
+  /** The alarm has rung. @throws only when the object cannot write: the platform then rings it again */
   async ring(): Promise<void> {
     this.#alarmMs = null;
     await this.#send(Date.now(), true);
@@ -167,7 +167,8 @@ export class UsageFlush {
     this.#writing = true;
     this.#triedMinute = minuteOf(nowMs);
     try {
-      await inTime(this.#save(this.#tenant, parcel));
+      const sender = { tenant: this.#tenant, tier: this.#tier, life: this.#life };
+      await inTime(saveUsage(this.#db, sender, parcel));
       this.#minutes.arrived();
       this.#failures = 0;
     } catch (error) {
@@ -196,10 +197,6 @@ export class UsageFlush {
       // Somebody else's flush clears it then.
       console.warn(JSON.stringify({ event: "clear_old_failed", error: String(error) }));
     }
-  }
-
-  #save(tenant: string, parcel: Parcel): Promise<void> {
-    return saveUsage(this.#db, { tenant, tier: parcel.minutes.at(-1)?.tier ?? this.#tier, life: this.#life }, parcel);
   }
 }
 

@@ -26,6 +26,8 @@ export class FatefulDatabase {
   fate: Fate = "done";
   /** When batches were begun, in milliseconds since T0. */
   writes: number[] = [];
+  /** Rows that batches have written. */
+  rows = 0;
   /** Batches that are under way, and are going to end. */
   busy = 0;
 
@@ -41,6 +43,7 @@ export class FatefulDatabase {
         const results = await target.batch(statements).finally(() => {
           this.busy -= 1;
         });
+        this.rows += results.reduce((sum, { meta }) => sum + meta.rows_written, 0);
         if (fate === "unheard") throw new Error("the connection broke");
         return results;
       };
