@@ -145,12 +145,14 @@ export class TenantLimits {
     // Every meter that owes something has a row.
     for (const [id, row] of this.#disk.written) {
       const meter = this.#meters.get(id);
-      if (meter === undefined || owesNothing(age(meter, nowMs))) {
-        this.#meters.forget(id, nowMs);
-        this.#disk.delete(id);
-      } else if (!isExact(row, meter)) this.#disk.save(id, meter);
+      if (meter !== undefined && !owesNothing(age(meter, nowMs))) {
+        if (!isExact(row, meter)) this.#disk.save(id, meter);
+        continue;
+      }
+      this.#meters.forget(id, nowMs);
+      // A row that owes nothing any more says the same as none, and will be used again where it is the whole tenant's.
+      if (!this.#rules.has(id) || !owesNothing(age(row, nowMs))) this.#disk.delete(id);
     }
-    this.saveState();
   }
 
   #check(cost: number, nowMs: number, subjects: Subjects, isFinal: boolean): Charged {

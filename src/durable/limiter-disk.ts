@@ -7,9 +7,9 @@ import {
   prepareLimiter,
   SHAPE,
   type StoredLimiter,
+  type StoredUsage,
   saveMeter,
   saveState,
-  type Usage,
 } from "./limiter-store.ts";
 
 /**
@@ -22,10 +22,10 @@ export class LimiterDisk implements MeterDisk {
   /** What was left in an older shape, until this life's first write makes it into the present one. */
   #old: StoredLimiter | null;
   #prepared: boolean;
-  readonly #usage: () => Usage;
+  readonly #usage: () => StoredUsage;
 
   /** @param usage what has been counted until now: it is written with the limits */
-  constructor(sql: SqlStorage, stored: StoredLimiter | null, usage: () => Usage) {
+  constructor(sql: SqlStorage, stored: StoredLimiter | null, usage: () => StoredUsage) {
     this.#usage = usage;
     this.#sql = sql;
     this.#written = new Map(stored?.meters);

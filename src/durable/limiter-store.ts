@@ -3,6 +3,7 @@ import { criticalCeiling } from "../core/critical-ceiling.ts";
 import type { Meter } from "../core/meter.ts";
 import { DEFAULT_LIMITS, grainsOf, type Limits } from "../core/policy.ts";
 import { policyKey, typeOfId } from "../core/subjects.ts";
+import type { KeptUsage } from "./usage-flush.ts";
 
 /**
  * What a tenant's limiter keeps on disk. Two tables, made with the first write and not before: the first touch of an
@@ -10,17 +11,18 @@ import { policyKey, typeOfId } from "../core/subjects.ts";
  *
  *   meters(id, owed, beside, unit, at_ms)   a meter that owes at least what memory owes; what the numbers are is told
  *                                           by its type, which the id tells
- *   state(id = 1, shape, limits, admitted, refused, since_ms)   the newest limits seen, and usage as of the last write
+ *   state(id = 1, shape, limits, admitted, refused, since_ms, unsent)   the newest limits seen, and usage as of the last
+ *                                           write: `unsent` is JSON of what D1 has not been told of it
  *
- * Shape 1 had `buckets(name, debt, per_token, at_ms)` in the place of `meters`. It is read as it is, and made into
- * shape 2 by the first write of a life.
+ * Shape 2 had no `unsent`, and shape 1 `buckets(name, debt, per_token, at_ms)` in the place of `meters`, too. They are
+ * read as they are, and made into shape 3 by the first write of a life.
  */
 
 export interface StoredLimiter {
   readonly shape: number;
   readonly limits: Limits | null;
   readonly meters: ReadonlyMap<string, Meter>;
-  readonly usage: Usage;
+  readonly usage: StoredUsage;
 }
 
 /** What was decided since `sinceMs`. Losing memory loses what came after the last write. */
@@ -30,29 +32,42 @@ export interface Usage {
   readonly sinceMs: number;
 }
 
-export const SHAPE = 2;
+/** What is written of usage. */
+export interface StoredUsage extends Usage {
+  /** Null: nothing is told to D1 of it. */
+  readonly unsent: KeptUsage | null;
+}
+
+export const SHAPE = 3;
 
 /** What an earlier life of the object left behind; null for an object that never wrote. */
 export function loadLimiter(sql: SqlStorage): StoredLimiter | null {
   if (sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'state'").toArray().length === 0) return null;
-  const [row] = sql
-    .exec<{ shape: number; limits: string | null; admitted: number; refused: number; since_ms: number }>(
-      "SELECT shape, limits, admitted, refused, since_ms FROM state WHERE id = 1",
-    )
-    .toArray();
+  const [row] = sql.exec<StateRow>("SELECT * FROM state WHERE id = 1").toArray();
   if (row === undefined) return null;
-  if (row.shape !== 1 && row.shape !== SHAPE) {
-    throw new Error(`limiter state has shape ${row.shape}, this code reads 1 and ${SHAPE}`);
+  if (row.shape < 1 || row.shape > SHAPE) {
+    throw new Error(`limiter state has shape ${row.shape}, this code reads 1 to ${SHAPE}`);
   }
-  // Written below by this file alone, from a value of this type.
+  // Both are written below by this file alone, from values of these types.
   const limits = row.limits === null ? null : (JSON.parse(row.limits) as Limits);
+  const unsent = row.unsent == null ? null : (JSON.parse(row.unsent) as KeptUsage);
   return {
     shape: row.shape,
     limits,
     meters: row.shape === 1 ? loadBuckets(sql, limits ?? DEFAULT_LIMITS) : loadMeters(sql),
-    usage: { admitted: row.admitted, refused: row.refused, sinceMs: row.since_ms },
+    usage: { admitted: row.admitted, refused: row.refused, sinceMs: row.since_ms, unsent },
   };
 }
+
+type StateRow = {
+  shape: number;
+  limits: string | null;
+  admitted: number;
+  refused: number;
+  since_ms: number;
+  /** Not there before shape 3. */
+  unsent?: string | null;
+};
 
 function loadMeters(sql: SqlStorage): Map<string, Meter> {
   const meters = new Map<string, Meter>();
@@ -121,12 +136,15 @@ export function prepareLimiter(sql: SqlStorage, old: StoredLimiter | null): void
     `CREATE TABLE IF NOT EXISTS meters (id TEXT PRIMARY KEY, owed INTEGER NOT NULL, beside INTEGER NOT NULL,
        unit INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
      CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), shape INTEGER NOT NULL, limits TEXT,
-       admitted INTEGER NOT NULL, refused INTEGER NOT NULL, since_ms INTEGER NOT NULL);`,
+       admitted INTEGER NOT NULL, refused INTEGER NOT NULL, since_ms INTEGER NOT NULL, unsent TEXT);`,
   );
   if (old === null) return;
-  for (const [id, meter] of old.meters) saveMeter(sql, id, meter);
+  if (old.shape === 1) {
+    for (const [id, meter] of old.meters) saveMeter(sql, id, meter);
+    sql.exec("DROP TABLE buckets");
+  }
+  sql.exec("ALTER TABLE state ADD COLUMN unsent TEXT");
   sql.exec("UPDATE state SET shape = ?", SHAPE);
-  sql.exec("DROP TABLE buckets");
 }
 
 export function saveMeter(sql: SqlStorage, id: string, meter: Meter): void {
@@ -146,13 +164,14 @@ export function deleteMeters(sql: SqlStorage): void {
   sql.exec("DELETE FROM meters");
 }
 
-export function saveState(sql: SqlStorage, limits: Limits | null, usage: Usage): void {
+export function saveState(sql: SqlStorage, limits: Limits | null, usage: StoredUsage): void {
   sql.exec(
-    "INSERT OR REPLACE INTO state (id, shape, limits, admitted, refused, since_ms) VALUES (1, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO state (id, shape, limits, admitted, refused, since_ms, unsent) VALUES (1, ?, ?, ?, ?, ?, ?)",
     SHAPE,
     limits === null ? null : JSON.stringify(limits),
     usage.admitted,
     usage.refused,
     usage.sinceMs,
+    usage.unsent === null ? null : JSON.stringify(usage.unsent),
   );
 }

@@ -8,29 +8,34 @@ import type { PolicyReport } from "../core/policy-report.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
 import { TenantLimits } from "../core/tenant-limits.ts";
-import type { MinuteUsage } from "../core/usage-minutes.ts";
 import { LimiterDisk } from "./limiter-disk.ts";
 import { loadLimiter, type Usage } from "./limiter-store.ts";
 import { UsageFlush } from "./usage-flush.ts";
 
 /**
  * Layer 1's object: one per tenant, it holds the meters of all its policies. The decisions are `core/tenant-limits.ts`;
- * here are its clock, its disk, its timer and the count of what it decided. It trusts its caller about who the tenant is
- * and what the cost is; HTTP is not its business.
+ * here are its clock, its disk, its timer, its alarm and the count of what it decided. It trusts its caller about who the
+ * tenant is and what the cost is; HTTP is not its business.
  */
 export class TenantLimiter extends DurableObject<Env> {
   readonly #limits: TenantLimits;
   #usage: Usage;
   readonly #usageFlush: UsageFlush;
-  #lastChargeMs = 0;
-  #flushPlanned = false;
+  #lastUseMs = 0;
+  #isActive = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const stored = loadLimiter(ctx.storage.sql);
-    const disk = new LimiterDisk(ctx.storage.sql, stored, () => this.#usage);
+    const usage = () => ({ ...this.#usage, unsent: this.#usageFlush.kept });
+    const disk = new LimiterDisk(ctx.storage.sql, stored, usage);
     this.#usage = stored?.usage ?? { admitted: 0, refused: 0, sinceMs: Date.now() };
-    this.#usageFlush = new UsageFlush(env.DB, configOf(env), ctx.id.name);
+    this.#usageFlush = new UsageFlush(env.DB, configOf(env), ctx.id.name, stored?.usage.unsent ?? null, {
+      isActive: () => this.#isActive,
+      save: () => this.#limits.saveState(),
+      // When it cannot be set the object is at its end, and the next one plans its own.
+      setAlarm: (atMs) => void ctx.storage.setAlarm(atMs).catch(() => undefined),
+    });
     this.#limits = new TenantLimits(disk, stored?.limits ?? DEFAULT_LIMITS, stored?.meters ?? [], Math.random);
   }
 
@@ -44,7 +49,7 @@ export class TenantLimiter extends DurableObject<Env> {
     if (request.lease !== undefined) this.#count(request.lease.done, nowMs);
     const isAllowed = decision.outcome === "allowed";
     if (request.cost > 0 && !request.judgeOnly) this.#count(isAllowed ? ONE_ADMITTED : ONE_REFUSED, nowMs);
-    if ((isAllowed && request.cost > 0) || decision.view?.grant) this.#planFlush(nowMs);
+    if ((isAllowed && request.cost > 0) || decision.view?.grant) this.#used(nowMs);
     return decision;
   }
 
@@ -53,7 +58,7 @@ export class TenantLimiter extends DurableObject<Env> {
     const nowMs = Date.now();
     this.#limits.settle(lease, subjects, nowMs);
     this.#count(lease.done, nowMs);
-    this.#planFlush(nowMs);
+    this.#used(nowMs);
   }
 
   /**
@@ -84,31 +89,45 @@ export class TenantLimiter extends DurableObject<Env> {
     this.#limits.reset();
   }
 
-  /** Requests decided, admitted and refused, since the time given. Memory that is lost loses the last seconds. */
-  usage(): { admitted: number; refused: number; since: number; pending: readonly MinuteUsage[] } {
+  /**
+   * Requests decided, admitted and refused, since the time given; and of them by minute those that D1 has not heard of,
+   * and a parcel that it may have heard of. Memory that is lost loses the last seconds.
+   */
+  usage(): { admitted: number; refused: number; since: number } & UsageFlush["unsent"] {
     const { admitted, refused, sinceMs: since } = this.#usage;
-    return { admitted, refused, since, pending: this.#usageFlush.pending };
+    return { admitted, refused, since, ...this.#usageFlush.unsent };
+  }
+
+  /** What was counted until the last minute's end goes to D1, whether or not anybody asks. */
+  override alarm(): Promise<void> {
+    return this.#usageFlush.ring();
   }
 
   #count({ admitted, refused }: Done, nowMs: number): void {
-    this.#usageFlush.count(admitted, refused, nowMs);
+    if (this.#usageFlush.count(admitted, refused, nowMs)) this.#used(nowMs);
     const { admitted: before, refused: refusedBefore, sinceMs } = this.#usage;
     this.#usage = { admitted: Math.max(0, before + admitted), refused: refusedBefore + refused, sinceMs };
   }
 
-  #planFlush(nowMs: number): void {
-    this.#lastChargeMs = nowMs;
-    if (this.#flushPlanned) return;
-    this.#flushPlanned = true;
-    setTimeout(() => this.#flushWhenIdle(), IDLE_FLUSH_MS);
+  /** Something is to be written when the object falls idle. */
+  #used(nowMs: number): void {
+    this.#lastUseMs = nowMs;
+    if (this.#isActive) return;
+    this.#isActive = true;
+    setTimeout(() => this.#whenIdle(), IDLE_FLUSH_MS);
   }
 
-  #flushWhenIdle(): void {
-    this.#flushPlanned = false;
+  #whenIdle(): void {
     const nowMs = Date.now();
-    const idleMs = nowMs - this.#lastChargeMs;
-    if (idleMs >= 0 && idleMs < IDLE_FLUSH_MS) this.#planFlush(this.#lastChargeMs);
-    else this.#limits.flush(nowMs);
+    const idleMs = nowMs - this.#lastUseMs;
+    if (idleMs >= 0 && idleMs < IDLE_FLUSH_MS) {
+      // Not longer than it must be: an object that waits is paid for.
+      setTimeout(() => this.#whenIdle(), IDLE_FLUSH_MS - idleMs);
+      return;
+    }
+    this.#isActive = false;
+    this.#limits.flush(nowMs);
+    this.#usageFlush.whenIdle(nowMs);
   }
 }
 

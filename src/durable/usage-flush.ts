@@ -1,58 +1,97 @@
-import { IDLE_FLUSH_MS } from "../core/charge-ahead.ts";
-import { type MinuteUsage, minuteOf, type Parcel, UsageMinutes } from "../core/usage-minutes.ts";
+import { MINUTE_MS, minuteOf, type Parcel, UsageMinutes, type WaitingUsage } from "../core/usage-minutes.ts";
 import { nameOfKey } from "../identity/caller.ts";
 import { clearOld, type KeepDays } from "../store/retention.ts";
 import { saveUsage } from "../store/usage.ts";
 
 /**
- * What a tenant's object counts for D1: at most one write a minute while it is active, and one when it falls idle. It
- * never delays or fails a check: a write runs beside it, and one that fails keeps its counts for the next.
+ * What a tenant's object counts for D1: at most one write a minute, of the minutes that have ended. An object that falls
+ * idle keeps what waits with its own rows, and has an alarm set for the next minute; one that is asked all the time needs
+ * no alarm. A write never delays or fails a check: it runs beside it, and one that fails is tried again by alarm.
  *
- * Losing memory loses what came after the last flush. Addresses of callers without a credential are not counted here:
- * anybody can have as many of them as there are, and D1 is everybody's.
+ * Losing memory loses what was counted after the state row was last written: no more than the last seconds before an
+ * object would have fallen idle, or the last minute of one that is asked all the time. A parcel is on disk under its
+ * number before it leaves. Addresses of callers without a credential are not counted here: anybody can have as many of
+ * them as there are, and D1 is everybody's.
  */
 
 /** Objects write within this share of a minute after its end, each at its own time, so that not all write at once. */
 const SPREAD = 0.3;
 /** A write that takes longer counts as one that failed, in milliseconds. */
 const WRITE_TIMEOUT_MS = 10_000;
-/**
- * How often an idle object tries again, after 10 s and then twice as long each time. Waiting costs an object its time, so
- * an outage of more than a minute may lose an idle tenant's last minute.
- */
-const IDLE_TRIES_MAX = 3;
-const IDLE_RETRY_MS = 10_000;
+/** An alarm is late when it has not rung so long after its time, in milliseconds; who is asked then no longer waits for it. */
+const ALARM_LATE_MS = 30_000;
+/** How long after a write that failed an idle object tries again; twice as long each time, up to the longest. */
+const RETRY_MS = 10_000;
+const RETRY_MS_MAX = 300_000;
 /** One flush in so many clears old rows, in batches that are larger than what so many flushes write. */
 const CLEAR_EVERY = 64;
 
-/** For a tenant of which D1 has told no tier since the object started. */
+/** For a tenant of which D1 has told no tier yet. */
 const UNKNOWN_TIER = "unknown";
+
+/** What is kept on disk with the limiter's state: who counts, what waits, and the alarm that is set for it. */
+export interface KeptUsage extends WaitingUsage {
+  readonly tenant: string;
+  readonly tier: string;
+  /** Names this object's disk to D1: numbers of parcels ascend within it. */
+  readonly life: string;
+  /** Unix milliseconds; null: none is set. */
+  readonly alarmMs: number | null;
+}
+
+/** A parcel that D1 may have heard of, as the table of tenants would then name it. */
+export type SentParcel = Parcel & Pick<KeptUsage, "life">;
+
+/** What it needs of its object. */
+export interface UsageHost {
+  /** It has yet to fall idle, and says so then. */
+  isActive(): boolean;
+  /** Writes the state row, with {@link UsageFlush.kept} in it. */
+  save(): void;
+  setAlarm(atMs: number): void;
+}
 
 export class UsageFlush {
   readonly #db: D1Database;
   readonly #keep: KeepDays;
+  readonly #host: UsageHost;
   /** Null: not counted. */
   readonly #tenant: string | null;
-  readonly #minutes = new UsageMinutes();
+  readonly #minutes: UsageMinutes;
   readonly #offset = SPREAD * Math.random();
-  #tier = UNKNOWN_TIER;
-  #life: string | null = null;
-  #lastCountMs = 0;
-  #timerSet = false;
+  #tier: string;
+  readonly #life: string;
+  #alarmMs: number | null;
   #writing = false;
   #triedMinute = 0;
-  #idleTries = 0;
+  #failures = 0;
 
-  /** @param objectName `tenant:<id>` or `address:<key>`, as stubs.ts names objects */
-  constructor(db: D1Database, keep: KeepDays, objectName: string | undefined) {
+  /**
+   * @param objectName `tenant:<id>` or `address:<key>`, as stubs.ts names objects; one that an alarm has woken may not know
+   * @param kept what an earlier life left on disk
+   */
+  constructor(db: D1Database, keep: KeepDays, objectName: string | undefined, kept: KeptUsage | null, host: UsageHost) {
     this.#db = db;
     this.#keep = keep;
-    this.#tenant = objectName?.startsWith("tenant:") ? nameOfKey(objectName) : null;
+    this.#host = host;
+    this.#tenant = objectName?.startsWith("tenant:") ? nameOfKey(objectName) : (kept?.tenant ?? null);
+    this.#minutes = new UsageMinutes(kept ?? undefined);
+    this.#tier = kept?.tier ?? UNKNOWN_TIER;
+    this.#life = kept?.life ?? crypto.randomUUID();
+    this.#alarmMs = kept?.alarmMs ?? null;
   }
 
-  /** Counts that are not written down yet, as far as that is known. */
-  get pending(): readonly MinuteUsage[] {
-    return this.#minutes.pending;
+  /** What is to be on disk; null for who is not counted. */
+  get kept(): KeptUsage | null {
+    const tenant = this.#tenant;
+    if (tenant === null) return null;
+    return { tenant, tier: this.#tier, life: this.#life, alarmMs: this.#alarmMs, ...this.#minutes.waiting };
+  }
+
+  /** Counts of which D1 has not heard, and those of which it may have. */
+  get unsent(): { pending: WaitingUsage["pending"]; parcel: SentParcel | null } {
+    const { sending, waiting } = this.#minutes;
+    return { pending: waiting.pending, parcel: sending && { ...sending, life: this.#life } };
   }
 
   /** Whether it has been told, as far as that matters. */
@@ -70,54 +109,85 @@ export class UsageFlush {
    *
    * @param admitted how many were admitted; negative: so many were given back, because a later layer refused them
    * @param refused how many were refused
+   * @returns whether there is now something to be kept when the object falls idle
    */
-  count(admitted: number, refused: number, nowMs: number): void {
-    if (this.#tenant === null || (admitted === 0 && refused === 0)) return;
+  count(admitted: number, refused: number, nowMs: number): boolean {
+    if (this.#tenant === null || (admitted === 0 && refused === 0)) return false;
     const counts = { admitted: Math.max(0, admitted), refused, returned: Math.max(0, -admitted) };
     this.#minutes.add(minuteOf(nowMs), this.#tier, counts);
-    this.#lastCountMs = nowMs;
-    this.#idleTries = 0;
-    // Tried once a minute while it is active, whatever becomes of it.
-    if (this.#triedMinute !== minuteOf(nowMs) && this.#minutes.isDue(nowMs, this.#offset)) void this.#write(nowMs);
-    this.#planIdle(IDLE_FLUSH_MS);
+    // Tried once a minute while it is active, whatever becomes of it; where an alarm is set, that does it.
+    if (this.#triedMinute !== minuteOf(nowMs) && this.#minutes.isDue(nowMs, this.#offset) && !this.#isAlarmSet(nowMs)) {
+      // Its row cannot be written: the object is at its end, and the next one sends what is on disk.
+      this.#send(nowMs, false).catch(() => undefined);
+    }
+    return true;
   }
 
-  #planIdle(inMs: number): void {
-    if (this.#timerSet) return;
-    this.#timerSet = true;
-    setTimeout(() => void this.#whenIdle(), inMs);
+  /** The object has fallen idle: what waits goes to disk, and by alarm to D1. */
+  whenIdle(nowMs: number): void {
+    if (this.#tenant === null) return;
+    this.#plan(nowMs);
+    this.#host.save();
   }
 
-  async #whenIdle(): Promise<void> {
-    this.#timerSet = false;
-    const nowMs = Date.now();
-    const idleMs = nowMs - this.#lastCountMs;
-    if (idleMs >= 0 && idleMs < IDLE_FLUSH_MS) return this.#planIdle(IDLE_FLUSH_MS - idleMs);
-    const written = await this.#write(nowMs);
-    // A parcel that was under way has arrived; what gathered behind it is another.
-    if (written && !this.#minutes.isEmpty) await this.#write(nowMs);
-    if (this.#minutes.isEmpty || this.#idleTries >= IDLE_TRIES_MAX) return;
-    this.#planIdle(IDLE_RETRY_MS * 2 ** this.#idleTries);
-    this.#idleTries += 1;
+  /** The alarm has rung. @throws only when the object cannot write: the platform then rings it again */
+  async ring(): Promise<void> {
+    this.#alarmMs = null;
+    await this.#send(Date.now(), true);
+    this.#planIfIdle();
   }
 
-  /** Writes what is pending. Never rejects. @returns whether it is known to be written */
-  async #write(nowMs: number): Promise<boolean> {
-    const parcel = this.#writing ? null : this.#minutes.parcel();
-    if (parcel === null || this.#tenant === null) return false;
+  /** One that is active plans the next alarm when it falls idle. */
+  #planIfIdle(): void {
+    if (!this.#host.isActive()) this.#plan(Date.now());
+  }
+
+  #isAlarmSet(nowMs: number): boolean {
+    return this.#alarmMs !== null && nowMs < this.#alarmMs + ALARM_LATE_MS;
+  }
+
+  #plan(nowMs: number): void {
+    if (this.#minutes.isEmpty || this.#isAlarmSet(nowMs)) return;
+    this.#alarmMs = this.#nextTryMs(nowMs);
+    this.#host.setAlarm(this.#alarmMs);
+  }
+
+  #nextTryMs(nowMs: number): number {
+    if (this.#failures > 0) return nowMs + Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (this.#failures - 1));
+    // What is left behind a parcel that went in this minute goes in the next.
+    const fromMs = this.#triedMinute === minuteOf(nowMs) ? (this.#triedMinute + 1) * MINUTE_MS : nowMs;
+    return this.#minutes.dueAtMs(fromMs, this.#offset);
+  }
+
+  /** @param evenPresent where no minute has ended, the present one is sent: an alarm that rings early is not set anew */
+  async #send(nowMs: number, evenPresent: boolean): Promise<void> {
+    if (this.#writing || this.#tenant === null) return;
+    const parcel = this.#minutes.sending ?? this.#makeParcel(minuteOf(nowMs), evenPresent);
+    if (parcel === null) return;
     this.#writing = true;
     this.#triedMinute = minuteOf(nowMs);
     try {
-      await inTime(this.#save(this.#tenant, parcel));
+      const sender = { tenant: this.#tenant, tier: this.#tier, life: this.#life };
+      await inTime(saveUsage(this.#db, sender, parcel));
       this.#minutes.arrived();
+      this.#failures = 0;
     } catch (error) {
+      this.#failures += 1;
       console.warn(JSON.stringify({ event: "usage_flush_failed", tenant: this.#tenant, error: String(error) }));
-      return false;
+      return;
     } finally {
       this.#writing = false;
     }
+    this.#planIfIdle();
+    this.#host.save();
     if (Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
-    return true;
+  }
+
+  #makeParcel(present: number, evenPresent: boolean): Parcel | null {
+    const parcel = this.#minutes.makeParcel(present) ?? (evenPresent ? this.#minutes.makeParcel(null) : null);
+    // What leaves the object waits for what it has written (the platform's output gate).
+    if (parcel !== null) this.#host.save();
+    return parcel;
   }
 
   async #clear(nowMs: number): Promise<void> {
@@ -127,11 +197,6 @@ export class UsageFlush {
       // Somebody else's flush clears it then.
       console.warn(JSON.stringify({ event: "clear_old_failed", error: String(error) }));
     }
-  }
-
-  #save(tenant: string, parcel: Parcel): Promise<void> {
-    this.#life ??= crypto.randomUUID();
-    return saveUsage(this.#db, { tenant, tier: this.#tier, life: this.#life }, parcel);
   }
 }
 

@@ -18,10 +18,10 @@ const TIERS = [
 /** As long as an idle object stays in memory. */
 const AWAKE_MS = 10_000;
 /**
- * As long as an object is billed after a check, at most: the timer of its flush (`IDLE_FLUSH_MS`, set again once) keeps it
- * from hibernating, and what could hibernate is free (same page).
+ * As long as an object is billed after a check, at most: the timer of its flush keeps it from hibernating, and what could
+ * hibernate is free (same page).
  */
-const BILLED_MS = 2 * IDLE_FLUSH_MS;
+const BILLED_MS = IDLE_FLUSH_MS;
 export interface TenantRun {
   readonly seconds: number;
   readonly checks: number;

@@ -113,21 +113,20 @@ export class SimLimiter {
     this.#lastChargeMs = this.#world.loop.nowMs;
     if (this.#flushPlanned) return;
     this.#flushPlanned = true;
-    const life = this.#life;
-    this.#world.loop.after(IDLE_FLUSH_MS, () => {
-      if (life === this.#life) this.#flushWhenIdle();
-    });
+    this.#lookIdle(IDLE_FLUSH_MS);
   }
 
-  #flushWhenIdle(): void {
-    this.#flushPlanned = false;
-    const lastChargeMs = this.#lastChargeMs;
-    if (this.#world.loop.nowMs - lastChargeMs >= IDLE_FLUSH_MS) {
+  /** Looks after so long whether the object has been idle for long enough, and else again when it will have been. */
+  #lookIdle(inMs: number): void {
+    const life = this.#life;
+    this.#world.loop.after(inMs, () => {
+      if (life !== this.#life) return;
+      const leftMs = this.#lastChargeMs + IDLE_FLUSH_MS - this.#world.loop.nowMs;
+      if (leftMs > 0) return this.#lookIdle(leftMs);
+      this.#flushPlanned = false;
       this.#life.flush(this.#world.clock());
-      return;
-    }
-    this.#planFlush();
-    this.#lastChargeMs = lastChargeMs;
+      this.#life.saveState();
+    });
   }
 
   /** Enough, and not a second more than enough (invariant 5): looked at, not waited for. */

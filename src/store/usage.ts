@@ -7,7 +7,7 @@ import {
   type Parcel,
   type UsageCounts,
 } from "../core/usage-minutes.ts";
-import { type Condition, checkRow, queryRows, runBatch } from "./database.ts";
+import { type Condition, checkRow, runBatch } from "./database.ts";
 
 /**
  * Tables `usage_minutes`, `usage_totals`, `usage_tiers`, `usage_tenants`: what tenants used. Written in parcels by their
@@ -18,6 +18,7 @@ const counts = { admitted: z.int(), refused: z.int(), returned: z.int() };
 const countsRow = z.object(counts);
 const minuteRow = z.object({ minute: z.int(), ...counts });
 const tierRow = z.object({ tier: z.string(), ...counts });
+const lastRow = z.object({ life: z.string(), flush: z.int() });
 const tenantRow = z.object({ tenant: z.string(), tier: z.string(), ...counts });
 
 /** Whose parcel it is. */
@@ -25,7 +26,7 @@ export interface Sender {
   readonly tenant: string;
   /** The tenant's present tier. */
   readonly tier: string;
-  /** Names this life of the object; parcels are numbered within it. */
+  /** Names the object's disk; parcels are numbered within it, ascending. */
   readonly life: string;
 }
 
@@ -154,15 +155,23 @@ function useOf({ tenant, tier, ...used }: z.infer<typeof tenantRow>): TenantUse 
   return { tenant, tier, admitted: netAdmitted(used), refused: used.refused };
 }
 
-/** One tenant's minutes with use, oldest first. As for {@link readUsage}. @throws StoreUnavailable, BadRow */
+/** What one tenant used. */
+export interface TenantMinutes {
+  /** Those with use, oldest first. */
+  readonly minutes: (UsageCounts & Pick<MinuteUsage, "minute">)[];
+  /** Whether a parcel is in them, as far as they reach: its sender may not have heard. */
+  isIn(life: string, number: number): boolean;
+}
+
+/** One tenant's minutes. As for {@link readUsage}. @throws StoreUnavailable, BadRow */
 export async function readTenantUsage(
   db: D1Database,
   tenant: string,
   since: number,
   until: number,
-): Promise<(UsageCounts & Pick<MinuteUsage, "minute">)[]> {
-  // Minute by minute through the key: a range of it would hold all tenants.
-  const rows = await queryRows(
+): Promise<TenantMinutes> {
+  const batch = await runBatch(db, [
+    // Minute by minute through the key: a range of it would hold all tenants.
     db
       .prepare(
         `SELECT u.minute, u.admitted, u.refused, u.returned FROM usage_totals m
@@ -170,8 +179,11 @@ export async function readTenantUsage(
          WHERE m.minute BETWEEN ?1 AND ?2 ORDER BY m.minute`,
       )
       .bind(since, until, tenant),
-  );
-  return rows.map((row) => checkRow("usage_minutes", minuteRow, row));
+    db.prepare("SELECT life, flush FROM usage_tenants WHERE tenant = ?").bind(tenant),
+  ]);
+  const minutes = batch.rows(0).map((row) => checkRow("usage_minutes", minuteRow, row));
+  const last = batch.rows(1).map((row) => checkRow("usage_tenants", lastRow, row))[0];
+  return { minutes, isIn: (life, number) => last?.life === life && last.flush >= number };
 }
 
 /** What was ever used, for counters. */

@@ -57,7 +57,8 @@ function checksFamily(engines: Reports, usage: Usage | null): Family {
     name: "headgate_checks",
     help:
       "Checks of tenants' own limits by tier: admitted, refused, and returned: of the admitted, those whose charge was " +
-      "given back because a later layer refused. Up to a minute late; anonymous: addresses, since the engine started.",
+      "given back because a later layer refused. Up to a minute and a half late; anonymous: addresses, since the " +
+      "engine started.",
     samples: [...tiers].flatMap(([tier, counts]) => outcomesOf({ tier }, counts)),
   };
 }

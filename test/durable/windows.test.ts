@@ -7,8 +7,8 @@ import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
 import type { TenantLimiter } from "../../src/durable/tenant-limiter.ts";
 import { advance, type Limiter, newLimiter } from "./support.ts";
 
-/** An hour's start. */
-const T0 = 472_223 * 3_600_000;
+/** An hour's start, far from the machine's own time, which sets off alarms. */
+const T0 = 1_111_112 * 3_600_000;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
@@ -265,7 +265,7 @@ describe("an object that was written in shape 1", () => {
     expect((await check(stub, 1, limitsOf(6, windowOf("fixed-window", 1, 1)))).reports).toMatchObject([{ limit: 5 }]);
   });
 
-  test("is left as it is by looks and refusals, and made into shape 2 by its first write", async () => {
+  test("is left as it is by looks and refusals, and made into the present shape by its first write", async () => {
     const stub = await shapeOne();
     expect((await check(stub, 2, null)).outcome).toBe("rate_limited");
     expect(await tables(stub)).toEqual(["buckets", "state"]);
@@ -290,6 +290,37 @@ describe("an object that was written in shape 1", () => {
     await evictDurableObject(other);
     expect(await remainingOf(other)).toEqual([5]);
     expect(await tables(other)).toEqual(["meters", "state"]);
+  });
+});
+
+describe("an object that was written in shape 2", () => {
+  const limits = limitsOf(7, tokenBucketPolicy({ tokens: 1, perSeconds: 10 }, 5));
+
+  test("keeps its debt, its limits and its counters, and counts on for D1 from its first write on", async () => {
+    const stub = newLimiter();
+    await runInDurableObject(stub, (_object, { storage: { sql } }) => {
+      sql.exec(
+        `CREATE TABLE meters (id TEXT PRIMARY KEY, owed INTEGER NOT NULL, beside INTEGER NOT NULL,
+           unit INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+         CREATE TABLE state (id INTEGER PRIMARY KEY CHECK (id = 1), shape INTEGER NOT NULL, limits TEXT,
+           admitted INTEGER NOT NULL, refused INTEGER NOT NULL, since_ms INTEGER NOT NULL);`,
+      );
+      sql.exec("INSERT INTO meters VALUES ('btrequests', 40000, 1, 10000, ?)", T0);
+      sql.exec("INSERT INTO state VALUES (1, 2, ?, 11, 3, 5)", JSON.stringify(limits));
+    });
+    await evictDurableObject(stub);
+    expect((await check(stub, 2, null)).outcome).toBe("rate_limited");
+    expect(await remainingOf(stub)).toEqual([1]);
+    await check(stub, 1, null);
+    await advance(stub, 2_000);
+    await evictDurableObject(stub);
+    expect(await remainingOf(stub)).toEqual([0]);
+    expect(await stub.usage()).toMatchObject({
+      admitted: 12,
+      refused: 4,
+      since: 5,
+      pending: [{ minute: T0 / 60_000, admitted: 1, refused: 1 }],
+    });
   });
 });
 

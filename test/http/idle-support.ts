@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { IDLE_FLUSH_MS } from "../../src/core/charge-ahead.ts";
@@ -7,7 +7,8 @@ import { call, VIEWER } from "../support/http.ts";
 
 /**
  * Tenants' objects that fall idle when a test says so: the timers by which they notice it are held back, and run inside
- * the object that set them. All other timers, those of leases at the edge among them, are real.
+ * the object that set them. All other timers, those of leases at the edge among them, are real. Tests stay far from the machine's own time, which sets
+ * off alarms.
  */
 
 let held: (() => void)[] = [];
@@ -28,6 +29,12 @@ export function holdIdleTimers(): void {
 export async function fallIdle(tenant: string): Promise<void> {
   await call("GET", `/admin/tenants/${encodeURIComponent(tenant)}/usage`, VIEWER);
   await runIdleTimers(`tenant:${tenant}`);
+}
+
+/** As {@link fallIdle}; then the object's alarm rings, as it would in the next minute, and D1 is told its usage. */
+export async function tellDatabase(tenant: string): Promise<void> {
+  await fallIdle(tenant);
+  await runDurableObjectAlarm(env.TENANT_LIMITER.get(env.TENANT_LIMITER.idFromName(`tenant:${tenant}`)));
 }
 
 /** As {@link fallIdle}, for any object by its name: whatever is held back is taken for its own. */

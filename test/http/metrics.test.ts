@@ -5,9 +5,9 @@ import { settled } from "../support/event-loop.ts";
 import { ADMIN, call, engineStub, newTenant, VIEWER } from "../support/http.ts";
 import { type Scraped, scraped } from "../support/prometheus.ts";
 import { appOf, envWithout } from "./admin-support.ts";
-import { fallIdle, holdIdleTimers } from "./idle-support.ts";
+import { holdIdleTimers, tellDatabase } from "./idle-support.ts";
 
-const START_MS = Date.UTC(2026, 9, 1, 12);
+const START_MS = Date.UTC(2096, 9, 1, 12);
 const DEPLOY = { intent: "DEPLOYMENT:CREATE", payload: { processId: "p", tasks: [{ type: "t" }] } };
 const CREATE = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "p" } };
 
@@ -58,11 +58,11 @@ describe("after an exact scenario", () => {
     expect(full.value("headgate_queue_oldest_seconds")).toBe(3);
     expect(full.value("headgate_inflight")).toBe(2);
     expect(full.value("headgate_paused")).toBe(1);
-    await fallIdle("alpha");
+    await tellDatabase("alpha");
 
     for (let n = 0; n < 5; n++) await check(beta);
     expect(await send(beta, CREATE)).toBe(429);
-    await fallIdle('be"ta\\');
+    await tellDatabase('be"ta\\');
     for (let n = 0; n < 2; n++) expect((await check({ Authorization: "Bearer nobody" })).status).toBe(401);
     await call("POST", "/admin/engine/resume", ADMIN);
 
@@ -200,7 +200,7 @@ test("a tenant that is called as the others are together is counted among them",
     (await scrape()).value("headgate_tenant_checks_total", { tenant: "other", outcome: "admitted" });
   const before = (await others()) ?? 0;
   for (let n = 0; n < 3; n++) await check(other);
-  await fallIdle("other");
+  await tellDatabase("other");
   expect(await others()).toBe(before + 3);
 });
 

@@ -23,6 +23,8 @@ function parcel(number: number, minutes: readonly (readonly [minute: number, ...
 }
 
 const sender = (tenant: string, life = "a", tier = "gold") => ({ tenant, tier, life });
+const minutesOf = async (tenant: string, since: number, until: number) =>
+  (await readTenantUsage(env.DB, tenant, since, until)).minutes;
 const newName = () => `u-${++tenants}`;
 
 async function tierOf(tier: string): Promise<UsageCounts> {
@@ -37,18 +39,28 @@ describe("a parcel", () => {
     for (let time = 0; time < 3; time++) await saveUsage(env.DB, sender(tenant), first);
     await saveUsage(env.DB, sender(tenant), parcel(2, [[1, 3]]));
     await saveUsage(env.DB, sender(tenant), first);
-    expect(await readTenantUsage(env.DB, tenant, M0, M0 + 1)).toEqual([
+    expect(await minutesOf(tenant, M0, M0 + 1)).toEqual([
       { minute: M0, admitted: 5, refused: 2, returned: 1 },
       { minute: M0 + 1, admitted: 3, refused: 0, returned: 0 },
     ]);
     expect(await tierOf("gold")).toMatchObject({ admitted: 8, refused: 2, returned: 1 });
   });
 
+  test("is known by those that read the minutes that it is in, and by its number those before it", async () => {
+    const tenant = newName();
+    const isIn = async (life: string, number: number) =>
+      (await readTenantUsage(env.DB, tenant, M0, M0)).isIn(life, number);
+    expect(await isIn("a", 1)).toBe(false);
+    await saveUsage(env.DB, sender(tenant, "a"), parcel(2, [[0, 5]]));
+    expect([await isIn("a", 1), await isIn("a", 2), await isIn("a", 3)]).toEqual([true, true, false]);
+    expect(await isIn("b", 1)).toBe(false);
+  });
+
   test("of another life of the object is added, whatever its number", async () => {
     const tenant = newName();
     await saveUsage(env.DB, sender(tenant, "a"), parcel(7, [[0, 5]]));
     await saveUsage(env.DB, sender(tenant, "b"), parcel(1, [[0, 4, 1]]));
-    expect(await readTenantUsage(env.DB, tenant, M0, M0)).toMatchObject([{ admitted: 9, refused: 1 }]);
+    expect(await minutesOf(tenant, M0, M0)).toMatchObject([{ admitted: 9, refused: 1 }]);
   });
 
   test("of several minutes and tiers is in all tables alike", async () => {
@@ -65,7 +77,7 @@ describe("a parcel", () => {
       ...parcel(1, [[11, 4, 0, 1]], "new").minutes,
     ];
     await saveUsage(env.DB, sender(tenant, "a", "new"), { number: 1, minutes });
-    expect(await readTenantUsage(env.DB, tenant, M0 + 10, M0 + 11)).toMatchObject([
+    expect(await minutesOf(tenant, M0 + 10, M0 + 11)).toMatchObject([
       { admitted: 1, refused: 1 },
       { admitted: 6, returned: 1 },
     ]);
@@ -181,7 +193,7 @@ test("what is older than it may be kept goes, with the totals of tenants that ar
   expect(await left(`SELECT tenant FROM usage_minutes WHERE minute < ${M0 + before}`)).toEqual([]);
   expect(await left(`SELECT minute FROM usage_totals WHERE minute < ${M0 + before}`)).toEqual([]);
   expect(await left("SELECT tenant FROM usage_tenants")).toEqual([{ tenant: alive }]);
-  expect(await readTenantUsage(env.DB, alive, M0 + before - 1, M0 + before)).toMatchObject([{ admitted: 2 }]);
+  expect(await minutesOf(alive, M0 + before - 1, M0 + before)).toMatchObject([{ admitted: 2 }]);
   expect(await left("SELECT at FROM audit")).toEqual([{ at: nowMs - 399 * day }]);
   expect((await tierOf("gold")).admitted).toBeGreaterThan(0);
 });

@@ -49,7 +49,8 @@ const ofTenant = z
 
 const NOTE =
   "Counts are gathered in the memory of the tenant's object and written down once a minute while it is active, and " +
-  "when it falls idle. If its memory is lost, what came after the last of those is not in `minutes`.";
+  "when it falls idle. If its memory is lost, what came after the last of those is not in `minutes`. What the object " +
+  "has not told the database yet is in here, and not yet in `/admin/usage` and `/metrics`.";
 
 export function registerUsage(api: Api): void {
   endpoint(
@@ -63,7 +64,8 @@ export function registerUsage(api: Api): void {
       query: z.object({ minutes, top: z.coerce.number().int().min(1).max(TOP_MAX).default(10) }),
       responses: {
         200: {
-          description: "The last minutes, the present one included as far as it was written down",
+          description:
+            "The last minutes, as far as the database has been told of them: a minute is told when it has ended, within another half",
           schema: overview,
         },
       },
@@ -99,13 +101,13 @@ function registerTenantUsage(api: Api): void {
     async (c, { params: { id }, query }) => {
       if ((await findTenant(c.env.DB, id)) === null) return notFound(c, "tenant");
       const { since: first, until } = windowOf(query.minutes, c.var.nowMs);
-      const byMinute = new Map<number, UsageCounts>();
       // D1 first: what is written down between the two questions is missing for a moment, and not counted twice.
-      for (const { minute, ...counts } of await readTenantUsage(c.env.DB, id, first, until))
-        byMinute.set(minute, counts);
+      const stored = await readTenantUsage(c.env.DB, id, first, until);
+      const byMinute = new Map<number, UsageCounts>(stored.minutes.map(({ minute, ...counts }) => [minute, counts]));
       return asked(c, async () => {
-        const { admitted, refused, since, pending } = await limiterUsage(c.env, id);
-        for (const entry of pending) {
+        const { admitted, refused, since, pending, parcel } = await limiterUsage(c.env, id);
+        const onTheWay = parcel === null || stored.isIn(parcel.life, parcel.number) ? [] : parcel.minutes;
+        for (const entry of [...onTheWay, ...pending]) {
           if (entry.minute < first) continue;
           byMinute.set(entry.minute, addCounts(byMinute.get(entry.minute) ?? NO_USAGE, entry));
         }

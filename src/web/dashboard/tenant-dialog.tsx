@@ -76,7 +76,7 @@ function Use({ id }: { readonly id: string }) {
         Last {duration(MINUTES * 60)}: {sum("admitted")} admitted, {sum("refused")} refused. In all:{" "}
         {whole(usage.admitted)} admitted, {whole(usage.refused)} refused, since <Time at={usage.since} />
       </p>
-      <p class="muted">Figures come in batches, up to a minute late; a restart loses at most one of them.</p>
+      <p class="muted">A restart loses what was not yet written down: a minute at most.</p>
     </>
   );
 }
