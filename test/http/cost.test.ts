@@ -174,7 +174,7 @@ describe("a command", () => {
     }
     expect((calls.engine - engineCalls) / (3 * N)).toBe(1);
     expect(((await rowsOf("COMMAND_ENGINE", "engine:0")) - rows) / (3 * N)).toBeLessThanOrEqual(3);
-    // Created 4, activated 3, completed 4: of these three are entries of the jobs' index, and one of the ended instances'.
+    // Created 4, activated 3, completed 4: two of them are entries of the jobs' index, and one of the ended instances'.
     expect((await billed()) / N).toBeCloseTo(4 + 3 + 4, 0);
   });
 
