@@ -22,9 +22,6 @@ interface Waiting {
   readonly deadline: ReturnType<typeof setTimeout>;
 }
 
-/** An object may have 10 GB. Past this it takes only what ends work, so that ending work stays possible. */
-const STORAGE_BYTES_MAX = 8 * 1024 ** 3;
-
 export class Admission {
   readonly #parts: EngineParts;
   readonly #accepted: (sequence: number, submission: Submission, deferred: boolean) => Promise<Submitted>;
@@ -145,9 +142,9 @@ export class Admission {
 
   /** Whether what is refused for this reason is saved for later instead. */
   #defers(refusal: Refusal): boolean {
-    const { config, deferred, storage } = this.#parts;
+    const { config, deferred, disk } = this.#parts;
     if (config.OVERFLOW === "refuse" || refusal === "engine_paused" || refusal === "write_limit") return false;
-    return deferred.size < config.DEFERRED_MAX && storage.sql.databaseSize <= STORAGE_BYTES_MAX;
+    return deferred.size < config.DEFERRED_MAX && !disk.isShort;
   }
 
   #waitForRoom(submission: Submission, waitMs: number): Promise<Submitted> {
@@ -165,9 +162,9 @@ export class Admission {
 
   /** Why an ordinary command of so many bytes may not come in now; null when it may. */
   #refusing(nowMs: number, bytes = 1): Refusing | null {
-    const { settings, queue, flow, waiting, inFlightCount, storage } = this.#parts;
+    const { settings, queue, flow, waiting, inFlightCount, disk } = this.#parts;
     if (settings.paused && !settings.accepting) return { code: "engine_paused", ahead: waiting };
-    if (storage.sql.databaseSize > STORAGE_BYTES_MAX) return { code: "queue_full", ahead: waiting };
+    if (disk.isShort) return { code: "queue_full", ahead: waiting };
     const weighed = flow.weigh(inFlightCount, false, nowMs);
     switch (weighed.verdict) {
       case "request_limit":

@@ -27,5 +27,9 @@ export function viewOf(row: CommandRow, commandId: string, position: Position | 
 }
 
 function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  if (written.ms !== ms) written = { ms, text: new Date(ms).toISOString() };
+  return written.text;
 }
+
+/** The last time that was written: the times of a command that found the engine idle are one, and those of its commit. */
+let written = { ms: 0, text: new Date(0).toISOString() };

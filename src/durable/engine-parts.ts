@@ -25,6 +25,7 @@ import { COMMAND_SCHEMA } from "./command-schema.ts";
 import { CommandStore } from "./command-store.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import { Deferred } from "./deferred.ts";
+import { DiskSpace } from "./disk-space.ts";
 import { EndWaits } from "./end-waits.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
@@ -38,6 +39,7 @@ import { UsedKeys } from "./used-keys.ts";
 /** What the engine object is made of: built once per life of the object, from its storage alone. */
 export class EngineParts {
   readonly storage: DurableObjectStorage;
+  readonly disk: DiskSpace;
   /** Ends this life of the object; the next call or alarm starts it again from what is on disk. */
   readonly restart: (why: string) => void;
   readonly config: Config;
@@ -74,6 +76,7 @@ export class EngineParts {
     applySchema(ctx.storage, "commands", COMMAND_SCHEMA);
     applySchema(ctx.storage, "embedded", EMBEDDED_SCHEMA);
     this.storage = ctx.storage;
+    this.disk = new DiskSpace(sql);
     this.restart = (why) => ctx.abort(why);
     this.config = configOf(env);
     this.state = new EngineState(sql);

@@ -11,7 +11,7 @@ import type { Cancelled, CommandEngine, FlowReport } from "./command-engine.ts";
 import type { Found, InstanceView, SearchKind, SearchQuery } from "./engine-reads.ts";
 import { addReports, type QueueOverview } from "./engine-status.ts";
 import type { Polled, PollRequest } from "./polling.ts";
-import { type Calls, engineOf, ObjectUnreachable } from "./stubs.ts";
+import { bareEngineOf, type Calls, engineOf, failureOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
 import type { DeadLetter } from "./views.ts";
 
@@ -32,6 +32,7 @@ const KEY_MEMBERS = ["jobKey", "incidentKey", "processInstanceKey"] as const;
 
 /** The partition that a command goes to: that of the key it is about, else its tenant's own. */
 export function partitionFor(config: Config, tenant: string, payload: JsonObject): number {
+  if (config.ENGINE_PARTITIONS === 1) return 0;
   const own = partitionOf(tenant, config.ENGINE_PARTITIONS);
   // Keys in commands for an upstream are the upstream's.
   if (config.executor === "upstream") return own;
@@ -52,8 +53,15 @@ export async function submitCommand(
   submission: Submission,
   hangUp: HangUp,
 ): Promise<Submitted | EngineSilent> {
-  const engine = engineOf(env, partition);
-  return orSilent(() => whileCallerWaits(engine, submission.token, hangUp, () => engine.submit(submission)));
+  const engine = bareEngineOf(env, partition);
+  const submit = async () => {
+    try {
+      return await engine.submit(submission);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  };
+  return orSilent(() => whileCallerWaits(engine, submission.token, hangUp, submit));
 }
 
 /** A refusal of which nobody can say whether nothing was done. */
@@ -118,7 +126,7 @@ export interface HangUp {
 
 /** Calls an engine that may take its time; a caller that goes meanwhile leaves nothing behind there. */
 async function whileCallerWaits<T>(
-  engine: Calls<CommandEngine>,
+  engine: Pick<Calls<CommandEngine>, "abandon">,
   token: string,
   { signal, afterwards }: HangUp,
   call: () => Promise<T>,

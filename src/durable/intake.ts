@@ -1,3 +1,4 @@
+import type { EngineHealth } from "../core/depth-gate.ts";
 import type { Admission } from "./admission.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -90,8 +91,10 @@ export class Intake {
     if (this.#accepted.length === 0) return;
     try {
       this.#hooks.work();
+      const nowMs = Date.now();
+      const health = this.#admission.health(nowMs);
       // Room that this has made may have let others in, who are among them now.
-      const answers = this.#accepted.splice(0).map((one) => ({ tell: one.tell, told: this.#told(one) }));
+      const answers = this.#accepted.splice(0).map((one) => ({ tell: one.tell, told: this.#told(one, health, nowMs) }));
       this.#parts.store.flush();
       this.#hooks.plan();
       for (const { tell, told } of answers) tell(told);
@@ -100,18 +103,17 @@ export class Intake {
     }
   }
 
-  #told({ sequence, submission, deferred }: Accepted): Submitted {
+  #told({ sequence, submission, deferred }: Accepted, health: EngineHealth, nowMs: number): Submitted {
     const row = this.#views.written(sequence);
     if (row.finishedAtMs !== null) this.#hooks.planSweep();
     const command = this.#views.of(row);
     this.#door.accepted(submission, command, deferred);
     const { estimates, latencies } = this.#parts;
-    const nowMs = Date.now();
     return {
       kind: "accepted",
       command,
       deferred,
-      health: this.#admission.health(nowMs),
+      health,
       lastToldSeconds: estimates.lastToldSeconds(row.tenant, nowMs),
       latenciesMs: latencies.take(row.tenant),
     };

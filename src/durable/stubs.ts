@@ -58,7 +58,17 @@ export function bareLimiterOf(env: Env, key: string): Pick<Calls<TenantLimiter>,
   return limiters.get(limiters.idFromName(key)) as unknown as Calls<TenantLimiter>;
 }
 
+/** As {@link bareLimiterOf}, for the call that each command makes. */
+export function bareEngineOf(env: Env, partition: number): Pick<Calls<CommandEngine>, "submit" | "abandon"> {
+  const { COMMAND_ENGINE: engines } = env;
+  return engines.get(engines.idFromName(engineName(partition))) as unknown as Calls<CommandEngine>;
+}
+
 /** The engine object of one partition. */
 export function engineOf(env: Env, partition: number): Calls<CommandEngine> {
-  return callsOf(env.COMMAND_ENGINE, `engine:${partition}`);
+  return callsOf(env.COMMAND_ENGINE, engineName(partition));
+}
+
+function engineName(partition: number): string {
+  return `engine:${partition}`;
 }

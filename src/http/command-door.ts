@@ -53,6 +53,8 @@ export type AtDoor =
       readonly key: string | null;
     };
 
+const utf8 = new TextEncoder();
+
 /** What the engine says of a submission; of one that does not answer {@link submitCommand} says it. */
 type Told = Awaited<ReturnType<typeof submitCommand>>;
 type Refused = Extract<Told, { readonly kind: "refused" }>;
@@ -150,7 +152,7 @@ function submissionOf(
     weight: c.get("caller").weight,
     intent,
     payload: text,
-    bytes: new TextEncoder().encode(text).byteLength,
+    bytes: utf8.encode(text).byteLength,
     token: crypto.randomUUID(),
     deadlineMs,
     headers: { ...Object.fromEntries(forwarded), ...headers },
@@ -218,6 +220,6 @@ async function keyUse(c: Context<AppEnv>, said: JsonObject): Promise<KeyUse | Pr
     const message = "must be 1 to 255 printable ASCII characters";
     return invalidFields([{ path: "Idempotency-Key", message }], "header");
   }
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonicalJson(said)));
+  const digest = await crypto.subtle.digest("SHA-256", utf8.encode(canonicalJson(said)));
   return { key, fingerprint: new Uint8Array(digest).toHex() };
 }

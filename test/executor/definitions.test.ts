@@ -51,6 +51,19 @@ it("an instance takes the newest version, or the one that it names", () =>
     expect(engine.activate("acme", "old")).toHaveLength(1);
   }));
 
+it("a version that was deployed after an instance of the one before is the newest for the next, of that tenant alone", () =>
+  withEngine((engine) => {
+    for (const tenant of ["acme", "acm"]) engine.deploy(tenant, tenant === "acme" ? "p" : "ep", ["old"]);
+    engine.start("acme", "p");
+    engine.start("acm", "ep");
+    engine.deploy("acme", "p", ["new"]);
+    engine.start("acme", "p");
+    engine.start("acm", "ep");
+    expect(engine.activate("acme", "new", undefined, { maxJobs: 10 })).toHaveLength(1);
+    expect(engine.activate("acme", "old", undefined, { maxJobs: 10 })).toHaveLength(1);
+    expect(engine.activate("acm", "old", undefined, { maxJobs: 10 })).toHaveLength(2);
+  }));
+
 it("an instance goes on by the version that it began with", () =>
   withEngine((engine) => {
     engine.deploy("acme", "p", ["a", "old"]);

@@ -51,6 +51,25 @@ async function rowsOf(namespace: Namespace, name: string): Promise<number> {
   );
 }
 
+/** Counts the rows that the engine writes from now on as they are billed: entries of its indexes are rows, too. */
+async function countBilled(): Promise<() => Promise<number>> {
+  const inEngine = <T>(act: (sql: SqlStorage) => T) =>
+    runInDurableObject(env.COMMAND_ENGINE.get(env.COMMAND_ENGINE.idFromName("engine:0")), (_engine, { storage }) =>
+      act(storage.sql),
+    );
+  const cursors: { readonly rowsWritten: number }[] = [];
+  await inEngine((sql) => {
+    const exec = sql.exec.bind(sql);
+    const counted: typeof exec = (query, ...values) => {
+      const cursor = exec<never>(query, ...values);
+      cursors.push(cursor);
+      return cursor;
+    };
+    Object.defineProperty(sql, "exec", { value: counted });
+  });
+  return () => inEngine(() => cursors.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0));
+}
+
 function limiterRows(tenant: string): Promise<number> {
   return rowsOf("TENANT_LIMITER", callerKey({ kind: "tenant", tenant }));
 }
@@ -145,6 +164,7 @@ describe("a command", () => {
     const run = (intent: string, payload: object) => command(ask, key, bindings, intent, payload);
     await run("DEPLOYMENT:CREATE", { processId: "p", tasks: [{ type: "t" }] });
     const [rows, engineCalls] = [await rowsOf("COMMAND_ENGINE", "engine:0"), calls.engine];
+    const billed = await countBilled();
     const N = 50;
     for (let n = 0; n < N; n++) {
       expect(await run("PROCESS_INSTANCE:CREATE", { processId: "p" })).toMatchObject({ status: 200 });
@@ -154,6 +174,8 @@ describe("a command", () => {
     }
     expect((calls.engine - engineCalls) / (3 * N)).toBe(1);
     expect(((await rowsOf("COMMAND_ENGINE", "engine:0")) - rows) / (3 * N)).toBeLessThanOrEqual(3);
+    // Created 4, activated 3, completed 4: two of them are entries of the jobs' index, and one of the ended instances'.
+    expect((await billed()) / N).toBeCloseTo(4 + 3 + 4, 0);
   });
 
   test("that is refused because the engine is full is no call of anything", async () => {

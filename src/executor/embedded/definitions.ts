@@ -29,24 +29,33 @@ type DefinitionRow = {
  * @returns undefined when the tenant has no such process or version
  */
 export function findDefinition(work: Work, processId: string, version: number | undefined): Definition | undefined {
-  const isNewest = version === undefined || version === -1;
-  const [row] = isNewest
-    ? work.sql
-        .exec<{ seq: number }>(
-          "SELECT seq FROM process_definitions WHERE tenant = ? AND process_id = ? ORDER BY version DESC LIMIT 1",
-          work.tenant,
-          processId,
-        )
-        .toArray()
-    : work.sql
-        .exec<{ seq: number }>(
-          "SELECT seq FROM process_definitions WHERE tenant = ? AND process_id = ? AND version = ?",
-          work.tenant,
-          processId,
-          version,
-        )
-        .toArray();
+  if (version === undefined || version === -1) return findNewest(work, processId);
+  const [row] = work.sql
+    .exec<{ seq: number }>(
+      "SELECT seq FROM process_definitions WHERE tenant = ? AND process_id = ? AND version = ?",
+      work.tenant,
+      processId,
+      version,
+    )
+    .toArray();
   return row === undefined ? undefined : definitionOf(work, row.seq);
+}
+
+/** Most instances are of the newest version, so it is looked up once and not for each of them. */
+function findNewest(work: Work, processId: string): Definition | undefined {
+  const { sql, tenant, models } = work;
+  const known = models.newest(tenant, processId);
+  if (known !== undefined) return definitionOf(work, known);
+  const [row] = sql
+    .exec<{ seq: number }>(
+      "SELECT seq FROM process_definitions WHERE tenant = ? AND process_id = ? ORDER BY version DESC LIMIT 1",
+      tenant,
+      processId,
+    )
+    .toArray();
+  if (row === undefined) return undefined;
+  models.isNewest(tenant, processId, row.seq);
+  return definitionOf(work, row.seq);
 }
 
 /** A definition by its key; undefined when it does not exist or is another tenant's. */

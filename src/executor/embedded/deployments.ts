@@ -116,6 +116,8 @@ interface NewDefinition {
 
 function insertDefinition(work: Work, { processId, version, tasks, document }: NewDefinition): number {
   const seq = work.keys.next();
+  // Before it is there: of a transaction that is undone nothing may be left in memory, and nobody looks in between.
+  work.models.hasNewer(work.tenant, processId);
   work.sql.exec(
     `INSERT INTO process_definitions
        (seq, tenant, process_id, version, name, version_tag, resource, fingerprint, tasks, model)

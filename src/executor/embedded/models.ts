@@ -10,6 +10,9 @@ const MODELS_MAX = 500;
 /** Of their JSON, in UTF-16 units. In memory they take a few times that, of an object's 128 MB. */
 const MODELS_LENGTH_MAX = 4_000_000;
 
+/** Names whose newest version is known: a few bytes each, and all of them are forgotten when there are more. */
+const NEWEST_MAX = 1_000;
+
 /** A definition as the engine runs it. */
 export interface Definition {
   readonly seq: number;
@@ -21,7 +24,24 @@ export interface Definition {
 export class Models {
   /** In the order of their last use. */
   readonly #kept = new Map<number, { readonly definition: Definition; readonly length: number }>();
+  readonly #newest = new Map<string, number>();
   #length = 0;
+
+  /** The newest version of a tenant's process, as far as it was looked up; undefined: nobody has, or it has changed. */
+  newest(tenant: string, processId: string): number | undefined {
+    return this.#newest.get(nameOf(tenant, processId));
+  }
+
+  /** A version was found to be the newest on disk. */
+  isNewest(tenant: string, processId: string, seq: number): void {
+    if (this.#newest.size >= NEWEST_MAX) this.#newest.clear();
+    this.#newest.set(nameOf(tenant, processId), seq);
+  }
+
+  /** There is a newer version, or will be when the transaction holds: it is looked up again. */
+  hasNewer(tenant: string, processId: string): void {
+    this.#newest.delete(nameOf(tenant, processId));
+  }
 
   get(seq: number): Definition | undefined {
     const kept = this.#kept.get(seq);
@@ -49,4 +69,9 @@ export class Models {
     this.#kept.delete(seq);
     this.#length -= kept.length;
   }
+}
+
+/** One text for both, which no other pair has: the length says where the tenant ends. */
+function nameOf(tenant: string, processId: string): string {
+  return `${tenant.length}:${tenant}${processId}`;
 }

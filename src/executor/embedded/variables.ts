@@ -26,7 +26,8 @@ export type Encoded =
 /** @param bytesMax VARIABLES_BYTES_MAX for those of an instance, LOCALS_BYTES_MAX for those of a task */
 export function encodeVariables(variables: JsonObject, bytesMax: number = VARIABLES_BYTES_MAX): Encoded {
   const text = JSON.stringify(variables);
-  const bytes = new TextEncoder().encode(text).byteLength;
+  // A UTF-16 unit is three bytes of UTF-8 at most: few texts have to be counted.
+  const bytes = 3 * text.length <= bytesMax ? 0 : new TextEncoder().encode(text).byteLength;
   if (bytes > bytesMax) {
     const bound = bytesMax === VARIABLES_BYTES_MAX ? "VARIABLES_BYTES_MAX" : "LOCALS_BYTES_MAX";
     return { kind: "refused", why: `would take ${bytes} bytes, more than ${bound} of ${bytesMax}` };

@@ -4,6 +4,7 @@ import type { Config } from "../../config.ts";
 import { INTENTS } from "../../core/intents.ts";
 import type { FirstAnswer } from "../../durable/submission.ts";
 import { payloadSchemas } from "../../executor/embedded/payloads.ts";
+import { answerJson, type Headings } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { checkPayload, endOf, sendCommand } from "../command-door.ts";
 import { jsonObject } from "../endpoint.ts";
@@ -78,28 +79,29 @@ export async function postCommand(
     case "answered":
       return sent.response;
     case "repeated":
-      c.header("Idempotency-Replayed", "true");
-      return answer(c, sent.answer);
+      return answer(c, sent.answer, { "Idempotency-Replayed": "true" });
     case "accepted": {
       const { command, deferred, key } = sent;
-      if (waitMs > 0) c.header("Preference-Applied", `wait=${waitMs / 1000}`);
       const ended = waitMs > 0 ? await endOf(c, config, command, waitMs, key) : null;
       return answer(
         c,
         ended ? { told: "ended", command: ended } : { told: deferred ? "deferred" : "accepted", ...command },
+        waitMs > 0 ? { "Preference-Applied": `wait=${waitMs / 1000}` } : {},
       );
     }
   }
 }
 
 /** The one form of each answer, so that a repeat is the first one again, word for word. */
-function answer(c: Context<AppEnv>, first: FirstAnswer): Response {
-  if (first.told === "ended") return c.json(first.command);
+function answer(c: Context<AppEnv>, first: FirstAnswer, headings: Headings): Response {
+  if (first.told === "ended") return answerJson(c, first.command, 200, headings);
   const { commandId, state, queuedAhead = 0, estimatedWaitSeconds = 0 } = first;
   const statusUrl = `/v1/commands/${commandId}`;
   const body = { commandId, state, statusUrl, queuedAhead, estimatedWaitSeconds };
-  c.header("Location", statusUrl);
-  return first.told === "accepted" ? c.json(body, 202) : c.json({ ...body, deferred: true }, 201);
+  const located = { ...headings, Location: statusUrl };
+  return first.told === "accepted"
+    ? answerJson(c, body, 202, located)
+    : answerJson(c, { ...body, deferred: true }, 201, located);
 }
 
 /** RFC 7240. A preference that cannot be honoured is passed over, never an error. */
