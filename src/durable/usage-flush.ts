@@ -4,9 +4,9 @@ import { clearOld, type KeepDays } from "../store/retention.ts";
 import { saveUsage } from "../store/usage.ts";
 
 /**
- * What a tenant's object counts for D1: at most one write a minute, of the minutes that have ended. An object that falls
- * idle keeps what waits with its own rows, and has an alarm set for the next minute; one that is asked all the time needs
- * no alarm. A write never delays or fails a check: it runs beside it, and one that fails is tried again by alarm.
+ * What a tenant's object counts for D1: at most one write a minute. An object that falls idle tells it at once, so that who
+ * looks after a burst sees it; if it has done so in this minute it keeps what waits with its own rows, and has an alarm set
+ * for the next one. An object that is asked all the time needs no alarm. A write never delays or fails a check: it runs beside it, and one that fails is tried again by alarm.
  *
  * Losing memory loses what was counted after the state row was last written: no more than the last seconds before an
  * object would have fallen idle, or the last minute of one that is asked all the time. A parcel is on disk under its
@@ -37,7 +37,12 @@ export interface KeptUsage extends WaitingUsage {
   readonly life: string;
   /** Unix milliseconds; null: none is set. */
   readonly alarmMs: number | null;
+  /** In which D1 was told last, or should have been: whole minutes since the epoch. */
+  readonly triedMinute: number;
 }
+
+/** What goes in a parcel: minutes that have ended; those, or the present one where there are none; all there is. */
+type Share = "ended" | "any" | "all";
 
 /** A parcel that D1 may have heard of, as the table of tenants would then name it. */
 export type SentParcel = Parcel & Pick<KeptUsage, "life">;
@@ -63,7 +68,7 @@ export class UsageFlush {
   readonly #life: string;
   #alarmMs: number | null;
   #writing = false;
-  #triedMinute = 0;
+  #triedMinute: number;
   #failures = 0;
 
   /**
@@ -79,13 +84,22 @@ export class UsageFlush {
     this.#tier = kept?.tier ?? UNKNOWN_TIER;
     this.#life = kept?.life ?? crypto.randomUUID();
     this.#alarmMs = kept?.alarmMs ?? null;
+    this.#triedMinute = kept?.triedMinute ?? 0;
   }
 
   /** What is to be on disk; null for who is not counted. */
   get kept(): KeptUsage | null {
     const tenant = this.#tenant;
     if (tenant === null) return null;
-    return { tenant, tier: this.#tier, life: this.#life, alarmMs: this.#alarmMs, ...this.#minutes.waiting };
+    const { waiting } = this.#minutes;
+    return {
+      tenant,
+      tier: this.#tier,
+      life: this.#life,
+      alarmMs: this.#alarmMs,
+      triedMinute: this.#triedMinute,
+      ...waiting,
+    };
   }
 
   /** Counts of which D1 has not heard, and those of which it may have. */
@@ -118,14 +132,20 @@ export class UsageFlush {
     // Tried once a minute while it is active, whatever becomes of it; where an alarm is set, that does it.
     if (this.#triedMinute !== minuteOf(nowMs) && this.#minutes.isDue(nowMs, this.#offset) && !this.#isAlarmSet(nowMs)) {
       // Its row cannot be written: the object is at its end, and the next one sends what is on disk.
-      this.#send(nowMs, false).catch(() => undefined);
+      this.#send(nowMs, "ended").catch(() => undefined);
     }
     return true;
   }
 
-  /** The object has fallen idle: what waits goes to disk, and by alarm to D1. */
+  /** The object has fallen idle: what waits goes to D1, or to disk and by alarm to D1. */
   whenIdle(nowMs: number): void {
     if (this.#tenant === null) return;
+    if (this.#triedMinute !== minuteOf(nowMs) && this.#failures === 0 && !this.#isAlarmSet(nowMs)) {
+      this.#send(nowMs, "all")
+        .then(() => this.#planIfIdle())
+        .catch(() => undefined);
+      return;
+    }
     this.#plan(nowMs);
     this.#host.save();
   }
@@ -133,7 +153,7 @@ export class UsageFlush {
   /** The alarm has rung. @throws only when the object cannot write: the platform then rings it again */
   async ring(): Promise<void> {
     this.#alarmMs = null;
-    await this.#send(Date.now(), true);
+    await this.#send(Date.now(), "any");
     this.#planIfIdle();
   }
 
@@ -159,13 +179,15 @@ export class UsageFlush {
     return this.#minutes.dueAtMs(fromMs, this.#offset);
   }
 
-  /** @param evenPresent where no minute has ended, the present one is sent: an alarm that rings early is not set anew */
-  async #send(nowMs: number, evenPresent: boolean): Promise<void> {
+  /** @param share of what waits, if no parcel is under way */
+  async #send(nowMs: number, share: Share): Promise<void> {
     if (this.#writing || this.#tenant === null) return;
-    const parcel = this.#minutes.sending ?? this.#makeParcel(minuteOf(nowMs), evenPresent);
+    const parcel = this.#minutes.sending ?? this.#makeParcel(minuteOf(nowMs), share);
     if (parcel === null) return;
-    this.#writing = true;
     this.#triedMinute = minuteOf(nowMs);
+    // What leaves the object waits for what it has written (the platform's output gate).
+    this.#host.save();
+    this.#writing = true;
     try {
       const sender = { tenant: this.#tenant, tier: this.#tier, life: this.#life };
       await inTime(saveUsage(this.#db, sender, parcel));
@@ -183,11 +205,10 @@ export class UsageFlush {
     if (Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
   }
 
-  #makeParcel(present: number, evenPresent: boolean): Parcel | null {
-    const parcel = this.#minutes.makeParcel(present) ?? (evenPresent ? this.#minutes.makeParcel(null) : null);
-    // What leaves the object waits for what it has written (the platform's output gate).
-    if (parcel !== null) this.#host.save();
-    return parcel;
+  /** An alarm that rings early is not set anew, and takes the present minute. */
+  #makeParcel(present: number, share: Share): Parcel | null {
+    if (share === "all") return this.#minutes.makeParcel(null);
+    return this.#minutes.makeParcel(present) ?? (share === "any" ? this.#minutes.makeParcel(null) : null);
   }
 
   async #clear(nowMs: number): Promise<void> {

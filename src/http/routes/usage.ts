@@ -65,7 +65,7 @@ export function registerUsage(api: Api): void {
       responses: {
         200: {
           description:
-            "The last minutes, as far as the database has been told of them: a minute is told when it has ended, within another half",
+            "The last minutes, as far as the database has been told of them: two seconds after a tenant's last request, and once a minute while there are more",
           schema: overview,
         },
       },
