@@ -18,7 +18,8 @@ export interface Measuring {
 
 /** More wrong answers than this and the rate says nothing. Some are right: a refusal's memory ends once a second. */
 const WRONG_MAX = 0.02;
-const WARM_UP_SECONDS = 1;
+/** Before the first round each side has load for so long: the platform goes on making code faster for about that time. */
+export const WARM_UP_SECONDS = 6;
 
 /** @returns the samples of each round; the warm-up is not among them */
 export async function measureRounds(measuring: Measuring, sides: readonly Side[]): Promise<Round[]> {

@@ -1,6 +1,7 @@
 import type { CostRow } from "./cost.ts";
 import type { CriticalFigures } from "./critical.ts";
 import type { LatencyRow } from "./latency.ts";
+import { WARM_UP_SECONDS } from "./measure.ts";
 import type { MemoryRow } from "./memory.ts";
 import type { AdmissionRow } from "./over-admission.ts";
 import { type Figures, figuresOfSide, type Round, ratioOf, type Table } from "./tables.ts";
@@ -81,9 +82,9 @@ function method({ machine, versions, seconds, pinned, rounds }: Results): string
       "entry Worker nor a development proxy is in the path, the same for all. Objects and Workers share its one thread, so a " +
       "call of an object costs here what it takes to make it, and no way.",
     `* ${cores} The load is a process that writes prepared requests onto kept connections; how busy it was is in the tables.`,
-    `* ${rounds.length} rounds of ${seconds} s a side, all sides in turn in each round, the order moved on by one each time; first ` +
-      "touches once each instead. A rate is the median of its rounds (lowest–highest). A ratio is the median of the rounds' ratios, " +
-      "since what the machine does meanwhile changes both sides of one.",
+    `* ${rounds.length} rounds of ${seconds} s a side, all sides in turn in each round, the order moved on by one each time, ` +
+      `after ${WARM_UP_SECONDS} s of each that are not counted; first touches once each instead. A rate is the median of its rounds (lowest–highest). A ` +
+      "ratio is the median of the rounds' ratios, since what the machine does meanwhile changes both sides of one.",
     "* µs is the server's processor time for an answer, and `by time` the ratio of those: where a disk or others on the machine " +
       "were waited for, it says what the software takes.",
     "* Every answer is looked at: a side that answers something else than it must in more than 2 % of them ends the run.",
