@@ -117,6 +117,11 @@ export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
   return { verdict: "pass", next: isConcerning ? { health, atMs: nowMs, passed: 1 } : undefined };
 }
 
+/** The state when a command that was let through did not go on after all: its caller was over a limit of its own. */
+export function givenBack(state: GateState | undefined): GateState | undefined {
+  return state && { ...state, passed: Math.max(0, state.passed - 1) };
+}
+
 /** The state after an answer of the engine. */
 export function heard(health: EngineHealth, nowMs: number): GateState {
   return { health, atMs: nowMs, passed: 0 };

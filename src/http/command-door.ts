@@ -14,7 +14,7 @@ import { faultsForPath } from "../executor/upstream/routes.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields } from "./body.ts";
-import { gated, hearEngine, hearRefusal, hearTold, refuseAtEdge, takeWanting } from "./edge.ts";
+import { gated, giveBackRoom, hearEngine, hearRefusal, hearTold, refuseAtEdge, takeWanting } from "./edge.ts";
 import { fieldFaults } from "./endpoint.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
@@ -106,7 +106,10 @@ export async function passLayers<N extends Nothing = never>(
   const partition = partitionFor(config, tenant, command.payload);
   const atEdge = skipGate ? null : gated(partition, tenant, key !== null, Date.now());
   const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
-  if (limited instanceof Response) return { kind: "answered", response: limited };
+  if (limited instanceof Response) {
+    if (atEdge === null && !skipGate) giveBackRoom(partition);
+    return { kind: "answered", response: limited };
+  }
   if (atEdge !== null) return refusedHere(refuseAtEdge(partition, asker, atEdge, Date.now()));
 
   const submission = {

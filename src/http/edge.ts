@@ -1,4 +1,4 @@
-import { type EngineHealth, type GateState, gate, heard } from "../core/depth-gate.ts";
+import { type EngineHealth, type GateState, gate, givenBack, heard } from "../core/depth-gate.ts";
 import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts";
 import type { Asker } from "../core/fair-share.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
@@ -39,6 +39,12 @@ export type Gated =
 export function gated(partition: number, tenant: string, keyed: boolean, nowMs: number): Gated | null {
   const refused = ownShare(tenant, nowMs) ?? gateOf(partition, nowMs);
   return refused !== null && keyed && mayLookUp(nowMs) ? null : refused;
+}
+
+/** A command that {@link gated} let through was refused before it reached the engine: its room is for another. */
+export function giveBackRoom(partition: number): void {
+  const known = knownOf(partition);
+  known.gate = givenBack(known.gate);
 }
 
 /** Whether {@link gated} would refuse, without taking the probe that it lets through now and then. */

@@ -5,6 +5,7 @@ import {
   GATE_INTERVAL_MS,
   type GateState,
   gate,
+  givenBack,
   HEALTHY,
   heard,
   scarceRoom,
@@ -74,6 +75,14 @@ describe("the gate at the edge", () => {
     const scarce = heard({ ...full, room: 2, lastsMs: 80 }, T0);
     const pairs = Array.from({ length: 40 }, (_, n) => T0 + 100 * Math.floor(n / 2));
     expect(passes(scarce, pairs)).toBe(40);
+  });
+
+  test("room of a command that did not go on is another's", () => {
+    const scarce = heard({ ...full, room: 1, lastsMs: 80 }, T0);
+    const verdict = gate(scarce, T0);
+    const taken = verdict.verdict === "pass" ? verdict.next : undefined;
+    expect([gate(taken, T0).verdict, gate(givenBack(taken), T0).verdict]).toEqual(["refuse", "pass"]);
+    expect(gate(givenBack(heard(full, T0)), T0).verdict).toBe("refuse");
   });
 
   test("a burst after a quiet while is not measured by room that nobody has used up since", () => {

@@ -44,3 +44,14 @@ test("with room for one, one of fifty at once goes on, and the others are refuse
   expect([answered(202), answered(503)]).toEqual([1, AT_ONCE - 1]);
   expect(submits).toHaveBeenCalledTimes(1);
 });
+
+test("who is over its own limit takes no room from others", async () => {
+  await call("PATCH", "/admin/flow-control", ADMIN, { bound: 8 });
+  expect((await call("POST", "/v1/commands", tenant, CREATE)).status).toBe(202);
+  const spent = await newTenant("spent", { requestsPerSecond: 0, burstSize: 0 });
+  const keyed = (n: number) => call("POST", "/v1/commands", { ...spent, "Idempotency-Key": `n${n}` }, CREATE);
+  const refused = await Promise.all(Array.from({ length: 10 }, (_, n) => keyed(n)));
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([422]));
+  const others = await Promise.all([1, 2, 3].map(() => call("POST", "/v1/commands", tenant, CREATE)));
+  expect(others.map(({ status }) => status)).toEqual([202, 202, 202]);
+});
