@@ -313,13 +313,16 @@ describe("an object that was written in shape 2", () => {
     expect(await remainingOf(stub)).toEqual([1]);
     await check(stub, 1, null);
     await advance(stub, 2_000);
+    expect((await check(stub, 1, null)).outcome).toBe("rate_limited");
+    await advance(stub, 2_000);
     await evictDurableObject(stub);
     expect(await remainingOf(stub)).toEqual([0]);
+    // The first two went to D1 when the object fell idle; the third waits for the next minute.
     expect(await stub.usage()).toMatchObject({
       admitted: 12,
-      refused: 4,
+      refused: 5,
       since: 5,
-      pending: [{ minute: T0 / 60_000, admitted: 1, refused: 1 }],
+      pending: [{ minute: T0 / 60_000, admitted: 0, refused: 1 }],
     });
   });
 });
