@@ -35,6 +35,8 @@ const AMPLE_SHARE = 0.5;
 export interface Bounds {
   /** Room in the queue, in commands. */
   readonly queueRoom: number;
+  /** How many callers more may wait for room in it. */
+  readonly seats: number;
   /** Commands that wait. */
   readonly waiting: number;
   /** How many may be in flight; null where there is no limit. */
@@ -45,18 +47,19 @@ export interface Bounds {
 }
 
 /** The bound that an engine meets next, with what it will say then; null: it is far from any. */
-export function scarceRoom({ queueRoom, waiting, limit, inFlight, places }: Bounds): ScarceRoom | null {
+export function scarceRoom({ queueRoom, seats, waiting, limit, inFlight, places }: Bounds): ScarceRoom | null {
   const flowRoom = limit === null ? Number.POSITIVE_INFINITY : limit - inFlight;
   // It takes one more: it would refuse otherwise.
   const room = Math.max(1, Math.floor(Math.min(queueRoom, flowRoom)));
   if (room > AMPLE_SHARE * places) return null;
   return flowRoom <= queueRoom
     ? { code: "request_limit", room, ahead: 1 }
-    : { code: "queue_full", room, ahead: waiting + room };
+    : { code: "queue_full", room: room + seats, ahead: waiting + room };
 }
 
 export interface ScarceRoom {
   readonly code: "request_limit" | "queue_full";
+  /** How many commands it takes, or lets wait for room. */
   readonly room: number;
   /** Commands that have to start before there is room again, once it is used up. */
   readonly ahead: number;

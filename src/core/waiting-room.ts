@@ -32,6 +32,11 @@ export class WaitingRoom<T> {
     return this.#waiters.size;
   }
 
+  /** How many more may wait. */
+  get free(): number {
+    return this.#seats - this.#waiters.size;
+  }
+
   /** Who waits, in the order of arrival. */
   waiters(): Iterable<Waiter<T>> {
     return this.#waiters.values();

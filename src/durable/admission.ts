@@ -230,8 +230,9 @@ export class Admission {
   }
 
   #scarceRoom() {
-    const { queue, waiting, flow, inFlightCount: inFlight, places } = this.#parts;
-    return scarceRoom({ queueRoom: queue.room, waiting, limit: flow.limit, inFlight, places });
+    const { queue, waiting, flow, flowSettings, inFlightCount: inFlight, places } = this.#parts;
+    const seats = flowSettings.enqueueWaitMs > 0 ? this.#room.free : 0;
+    return scarceRoom({ queueRoom: queue.room, seats, waiting, limit: flow.limit, inFlight, places });
   }
 }
 

@@ -236,7 +236,8 @@ export class Door {
   }
 
   #scarceRoom() {
-    const { queue, waiting, flow, inFlight, places } = this.#life;
-    return scarceRoom({ queueRoom: queue.room, waiting, limit: flow.limit, inFlight, places });
+    const { queue, waiting, flow, inFlight, places, world } = this.#life;
+    const seats = world.spec.enqueueWaitMs > 0 ? this.#room.free : 0;
+    return scarceRoom({ queueRoom: queue.room, seats, waiting, limit: flow.limit, inFlight, places });
   }
 }

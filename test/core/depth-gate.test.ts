@@ -115,7 +115,7 @@ function passes(state: GateState, atMs: readonly number[]): number {
 }
 
 describe("how much room an engine has", () => {
-  const bounds: Bounds = { queueRoom: 100, waiting: 0, limit: null, inFlight: 0, places: 100 };
+  const bounds: Bounds = { queueRoom: 100, seats: 0, waiting: 0, limit: null, inFlight: 0, places: 100 };
 
   test.each([
     ["nobody counts while more than half is free", { queueRoom: 51, waiting: 49 }, null],
@@ -129,6 +129,11 @@ describe("how much room an engine has", () => {
       "the queue, where that is met first",
       { queueRoom: 2, waiting: 98, limit: 200, inFlight: 98 },
       { code: "queue_full", room: 2, ahead: 100 },
+    ],
+    [
+      "the queue, and seats in the line for it",
+      { queueRoom: 2, seats: 7, waiting: 98 },
+      { code: "queue_full", room: 9, ahead: 100 },
     ],
     [
       "one, for an engine that refuses nobody yet",
