@@ -120,9 +120,20 @@ export function gate(state: GateState | undefined, nowMs: number): GateVerdict {
   return { verdict: "pass", next: isConcerning ? { health, atMs: nowMs, passed: 1 } : undefined };
 }
 
-/** The state when a command that was let through did not go on after all: its caller was over a limit of its own. */
-export function givenBack(state: GateState | undefined): GateState | undefined {
-  return state && { ...state, passed: Math.max(0, state.passed - 1) };
+/** The gate before and after a command was let through. */
+export interface Pass {
+  readonly from: GateState | undefined;
+  readonly to: GateState | undefined;
+}
+
+/**
+ * The state when a command that was let through did not go on after all: its caller was over a limit of its own. Nothing
+ * will be heard of it, so its room, or its turn as a probe, is the next one's.
+ */
+export function givenBack(now: GateState | undefined, { from, to }: Pass): GateState | undefined {
+  if (now === to) return from;
+  const isOfItsTime = now !== undefined && now.health === to?.health && now.atMs === to.atMs;
+  return isOfItsTime ? { ...now, passed: now.passed - 1 } : now;
 }
 
 /** The state after an answer of the engine. */

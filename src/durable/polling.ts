@@ -1,5 +1,6 @@
 import { TIMER_MS_MAX } from "../core/clock.ts";
 import type { CommandView } from "../core/command.ts";
+import type { EngineHealth } from "../core/depth-gate.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Admission } from "./admission.ts";
 import { type JobKind, JobPolls, nameOf, type Poll } from "./job-polls.ts";
@@ -12,7 +13,7 @@ import type { Submission, Submitted } from "./submission.ts";
  */
 
 /** What a poll's caller is told: nothing in its time, or what became of its activation. */
-export type Polled = Submitted | { readonly kind: "nothing" };
+export type Polled = Submitted | { readonly kind: "nothing"; readonly health: EngineHealth };
 
 export interface PollRequest {
   /** The activation: used, perhaps more than once, when there is a job. */
@@ -91,7 +92,7 @@ export class Polling {
         if ((await held) === "over") break;
         mayTry = true;
       }
-      return { kind: "nothing" };
+      return { kind: "nothing", health: this.#admission.health(Date.now()) };
     } finally {
       this.#open.delete(token);
       this.#look(open);
@@ -125,7 +126,7 @@ export class Polling {
       if (command?.finishedAt === undefined) {
         // Nobody is there to take the jobs.
         this.#way.cancel(open.tenant, commandId);
-        return { kind: "nothing" };
+        return { kind: "nothing", health: this.#admission.health(Date.now()) };
       }
       const { jobs } = command.result ?? {};
       const empty = command.state === "succeeded" && Array.isArray(jobs) && jobs.length === 0;

@@ -39,6 +39,8 @@ export interface KeptUsage extends WaitingUsage {
   readonly alarmMs: number | null;
   /** In which D1 was told last, or should have been: whole minutes since the epoch. */
   readonly triedMinute: number;
+  /** How often in a row it could not be. */
+  readonly failures: number;
 }
 
 /** What goes in a parcel: minutes that have ended; those, or the present one where there are none; all there is. */
@@ -69,7 +71,7 @@ export class UsageFlush {
   #alarmMs: number | null;
   #writing = false;
   #triedMinute: number;
-  #failures = 0;
+  #failures: number;
 
   /**
    * @param objectName `tenant:<id>` or `address:<key>`, as stubs.ts names objects; one that an alarm has woken may not know
@@ -85,6 +87,7 @@ export class UsageFlush {
     this.#life = kept?.life ?? crypto.randomUUID();
     this.#alarmMs = kept?.alarmMs ?? null;
     this.#triedMinute = kept?.triedMinute ?? 0;
+    this.#failures = kept?.failures ?? 0;
   }
 
   /** What is to be on disk; null for who is not counted. */
@@ -98,6 +101,7 @@ export class UsageFlush {
       life: this.#life,
       alarmMs: this.#alarmMs,
       triedMinute: this.#triedMinute,
+      failures: this.#failures,
       ...waiting,
     };
   }
@@ -140,10 +144,9 @@ export class UsageFlush {
   /** The object has fallen idle: what waits goes to D1, or to disk and by alarm to D1. */
   whenIdle(nowMs: number): void {
     if (this.#tenant === null) return;
-    if (this.#triedMinute !== minuteOf(nowMs) && this.#failures === 0 && !this.#isAlarmSet(nowMs)) {
-      this.#send(nowMs, "all")
-        .then(() => this.#planIfIdle())
-        .catch(() => undefined);
+    const isFree = this.#failures === 0 && !this.#writing && !this.#isAlarmSet(nowMs);
+    if (isFree && this.#triedMinute !== minuteOf(nowMs)) {
+      this.#send(nowMs, "all").catch(() => undefined);
       return;
     }
     this.#plan(nowMs);
@@ -154,20 +157,17 @@ export class UsageFlush {
   async ring(): Promise<void> {
     this.#alarmMs = null;
     await this.#send(Date.now(), "any");
-    this.#planIfIdle();
   }
 
-  /** One that is active plans the next alarm when it falls idle. */
-  #planIfIdle(): void {
-    if (!this.#host.isActive()) this.#plan(Date.now());
-  }
-
+  /** One that lies further ahead than any is set was set by a clock that has stepped back since. */
   #isAlarmSet(nowMs: number): boolean {
-    return this.#alarmMs !== null && nowMs < this.#alarmMs + ALARM_LATE_MS;
+    const aheadMs = this.#alarmMs === null ? Number.NEGATIVE_INFINITY : this.#alarmMs - nowMs;
+    return -ALARM_LATE_MS < aheadMs && aheadMs <= RETRY_MS_MAX;
   }
 
+  /** Sees to it that what waits is sent. A write that is under way does so when it has ended. */
   #plan(nowMs: number): void {
-    if (this.#minutes.isEmpty || this.#isAlarmSet(nowMs)) return;
+    if (this.#minutes.isEmpty || this.#writing || this.#isAlarmSet(nowMs)) return;
     this.#alarmMs = this.#nextTryMs(nowMs);
     this.#host.setAlarm(this.#alarmMs);
   }
@@ -196,13 +196,12 @@ export class UsageFlush {
     } catch (error) {
       this.#failures += 1;
       console.warn(JSON.stringify({ event: "usage_flush_failed", tenant: this.#tenant, error: String(error) }));
-      return;
-    } finally {
-      this.#writing = false;
     }
-    this.#planIfIdle();
+    this.#writing = false;
+    // One that is active plans when it falls idle.
+    if (!this.#host.isActive()) this.#plan(Date.now());
     this.#host.save();
-    if (Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
+    if (this.#failures === 0 && Math.random() < 1 / CLEAR_EVERY) await this.#clear(nowMs);
   }
 
   /** An alarm that rings early is not set anew, and takes the present minute. */

@@ -14,7 +14,7 @@ import { faultsForPath } from "../executor/upstream/routes.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields } from "./body.ts";
-import { gated, giveBackRoom, hearEngine, hearRefusal, hearTold, refuseAtEdge, takeWanting } from "./edge.ts";
+import { gated, gateState, giveBack, hearEngine, hearRefusal, hearTold, refuseAtEdge, takeWanting } from "./edge.ts";
 import { fieldFaults } from "./endpoint.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
@@ -104,10 +104,12 @@ export async function passLayers<N extends Nothing = never>(
   const tenant = callerKey(c.get("caller"));
   const asker = { tenant, weight: c.get("caller").weight };
   const partition = partitionFor(config, tenant, command.payload);
+  const from = gateState(partition);
   const atEdge = skipGate ? null : gated(partition, tenant, key !== null, Date.now());
+  const pass = { from, to: gateState(partition) };
   const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
   if (limited instanceof Response) {
-    if (atEdge === null && !skipGate) giveBackRoom(partition);
+    giveBack(partition, pass);
     return { kind: "answered", response: limited };
   }
   if (atEdge !== null) return refusedHere(refuseAtEdge(partition, asker, atEdge, Date.now()));

@@ -1,4 +1,4 @@
-import { type EngineHealth, type GateState, gate, givenBack, heard } from "../core/depth-gate.ts";
+import { type EngineHealth, type GateState, gate, givenBack, heard, type Pass } from "../core/depth-gate.ts";
 import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts";
 import type { Asker } from "../core/fair-share.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
@@ -41,10 +41,15 @@ export function gated(partition: number, tenant: string, keyed: boolean, nowMs: 
   return refused !== null && keyed && mayLookUp(nowMs) ? null : refused;
 }
 
-/** A command that {@link gated} let through was refused before it reached the engine: its room is for another. */
-export function giveBackRoom(partition: number): void {
+/** The gate as it stands, to be told in a {@link giveBack}. */
+export function gateState(partition: number): GateState | undefined {
+  return knownOf(partition).gate;
+}
+
+/** A command that {@link gated} let through was refused before it reached the engine. */
+export function giveBack(partition: number, pass: Pass): void {
   const known = knownOf(partition);
-  known.gate = givenBack(known.gate);
+  known.gate = givenBack(known.gate, pass);
 }
 
 /** Whether {@link gated} would refuse, without taking the probe that it lets through now and then. */

@@ -44,3 +44,9 @@ export function showTenant(tenant: Tenant) {
     updatedAt: isoTime(updatedAtMs),
   };
 }
+
+/** What goes with a tenant's usage. */
+export const USAGE_NOTE =
+  "Counts are gathered in the memory of the tenant's object and written down once a minute while it is active, and " +
+  "when it falls idle. If its memory is lost, what came after the last of those is not in `minutes`. What the object " +
+  "has not told the database yet is in here, and not yet in `/admin/usage` and `/metrics`.";

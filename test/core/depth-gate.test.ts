@@ -8,6 +8,7 @@ import {
   givenBack,
   HEALTHY,
   heard,
+  type Pass,
   scarceRoom,
 } from "../../src/core/depth-gate.ts";
 
@@ -77,12 +78,26 @@ describe("the gate at the edge", () => {
     expect(passes(scarce, pairs)).toBe(40);
   });
 
-  test("room of a command that did not go on is another's", () => {
+  test("what a command was given that did not go on is the next one's: room, or its turn as a probe", () => {
+    const pass = (from: GateState, ms: number): Pass => {
+      const verdict = gate(from, ms);
+      if (verdict.verdict === "refuse") throw new Error("it was to pass");
+      return { from, to: verdict.next };
+    };
     const scarce = heard({ ...full, room: 1, lastsMs: 80 }, T0);
-    const verdict = gate(scarce, T0);
-    const taken = verdict.verdict === "pass" ? verdict.next : undefined;
-    expect([gate(taken, T0).verdict, gate(givenBack(taken), T0).verdict]).toEqual(["refuse", "pass"]);
-    expect(gate(givenBack(heard(full, T0)), T0).verdict).toBe("refuse");
+    const used = pass(scarce, T0);
+    expect(gate(used.to, T0).verdict).toBe("refuse");
+    expect(gate(givenBack(used.to, used), T0).verdict).toBe("pass");
+    const probe = pass(heard(full, T0), T0 + 1_000);
+    expect(gate(probe.to, T0 + 1_001).verdict).toBe("refuse");
+    expect(gate(givenBack(probe.to, probe), T0 + 1_001).verdict).toBe("pass");
+    // Others have passed meanwhile, or something was heard.
+    const two = heard({ ...full, room: 2, lastsMs: 80 }, T0);
+    const first = pass(two, T0);
+    const second = first.to && pass(first.to, T0);
+    expect(givenBack(second?.to, first)).toEqual({ ...two, passed: 1 });
+    const news = heard(full, T0 + 1);
+    expect(givenBack(news, first)).toBe(news);
   });
 
   test("a burst after a quiet while is not measured by room that nobody has used up since", () => {

@@ -193,7 +193,10 @@ describe("while the database fails", () => {
     const tenant = await Tenant.begin(database);
     database.fate = "failed";
     await tenant.check();
-    await tenant.pass(4 * MINUTE);
+    for (const seconds of [5, 10, 20, 205]) {
+      await tenant.pass(seconds * SECOND);
+      await tenant.restart();
+    }
     expect(database.writes.map((ms) => ms / SECOND)).toEqual([2, 12, 32, 72, 152]);
     expect(vi.getTimerCount()).toBe(0);
     await tenant.pass(6 * 60 * MINUTE);
@@ -204,6 +207,28 @@ describe("while the database fails", () => {
     const tries = database.writes.length;
     await tenant.pass(60 * MINUTE);
     expect([database.writes.length, tenant.alarms]).toEqual([tries, tries - 1]);
+  });
+
+  test("a write that hangs over a minute's end is waited for, and what comes meanwhile is on disk", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.05);
+    const tenant = await Tenant.begin(database);
+    await tenant.pass(55 * SECOND);
+    database.fate = "never";
+    await tenant.check();
+    // It is idle at 57 s, and its write is given up at 67 s.
+    await tenant.pass(3 * SECOND);
+    await tenant.check(5);
+    await tenant.pass(4 * SECOND);
+    expect(tenant.alarms).toBe(0);
+    await tenant.restart();
+    expect(await tenant.shown()).toBe(6);
+    database.fate = "done";
+    await tenant.check();
+    await tenant.pass(5 * MINUTE);
+    expect(await tenant.stored()).toEqual([
+      [0, 6, 0],
+      [1, 1, 0],
+    ]);
   });
 
   test("what waits is bounded, on disk too, and nothing of it is lost", async () => {
@@ -256,6 +281,16 @@ describe("while the database fails", () => {
     expect(database.writes).toHaveLength(1);
     expect(await tenant.do((object) => object.check({ cost: 1, limits: null }))).toMatchObject({ outcome: "allowed" });
   });
+});
+
+test("a clock that was ahead does not silence an object until that time comes again", async () => {
+  const tenant = await Tenant.begin(database);
+  vi.setSystemTime(T0 + 60 * MINUTE);
+  await beAsked(tenant, 2, 6);
+  const writes = database.writes.length;
+  vi.setSystemTime(T0);
+  await beAsked(tenant, 1, 180);
+  expect(database.writes.length - writes).toBeGreaterThanOrEqual(2);
 });
 
 test("what was given back is told apart from what was refused", async () => {

@@ -8,6 +8,9 @@ const AT_ONCE = 50;
 const CREATE = { intent: "PROCESS_INSTANCE:CREATE", payload: { processId: "order" } };
 const DEPLOY = { intent: "DEPLOYMENT:CREATE", payload: { processId: "order", tasks: [{ type: "pay" }] } };
 
+/** Not held: it is answered at once. */
+const POLL = { type: "none", maxJobsToActivate: 1, timeout: 1_000, requestTimeout: -1 };
+
 let tenant: Record<string, string>;
 
 beforeAll(async () => {
@@ -54,4 +57,13 @@ test("who is over its own limit takes no room from others", async () => {
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([422]));
   const others = await Promise.all([1, 2, 3].map(() => call("POST", "/v1/commands", tenant, CREATE)));
   expect(others.map(({ status }) => status)).toEqual([202, 202, 202]);
+});
+
+test("polls that find nothing leave the room as it was", async () => {
+  await call("PATCH", "/admin/flow-control", ADMIN, { bound: 16 });
+  expect((await call("POST", "/v1/commands", tenant, CREATE)).status).toBe(202);
+  const poll = () => call("POST", "/v2/jobs/activation", tenant, POLL);
+  const polled = await Promise.all(Array.from({ length: 10 }, poll));
+  expect(polled.map(({ status }) => status)).toContain(200);
+  expect((await call("POST", "/v1/commands", tenant, CREATE)).status).toBe(202);
 });

@@ -1,4 +1,5 @@
 import type { Docs } from "../document/docs.ts";
+import { USAGE_NOTE } from "../tenant-shape.ts";
 
 /** `/admin/tenants` and what is below it in the API document. */
 
@@ -95,7 +96,7 @@ export const TENANTS = {
           refused: 17,
           since: "2026-11-30T11:13:57.384Z",
           minutes: [{ minute: "2026-11-30T11:41:00.000Z", admitted: 12, refused: 0 }],
-          note: "Counts are gathered in memory and written down once a minute.",
+          note: USAGE_NOTE,
         },
       },
     },

@@ -6,7 +6,7 @@ import { readTenantUsage, readUsage } from "../../store/usage.ts";
 import { isoTime, notFound } from "../admin-write.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { TENANTS } from "../examples/tenants.ts";
-import { tenantPath } from "../tenant-shape.ts";
+import { tenantPath, USAGE_NOTE } from "../tenant-shape.ts";
 import { asked } from "./tenant-limits.ts";
 
 /** `/admin/usage` and `/admin/tenants/{id}/usage`: how many checks were admitted and refused, by tenant and minute. */
@@ -47,11 +47,6 @@ const ofTenant = z
   })
   .openapi("TenantUsage");
 
-const NOTE =
-  "Counts are gathered in the memory of the tenant's object and written down once a minute while it is active, and " +
-  "when it falls idle. If its memory is lost, what came after the last of those is not in `minutes`. What the object " +
-  "has not told the database yet is in here, and not yet in `/admin/usage` and `/metrics`.";
-
 export function registerUsage(api: Api): void {
   endpoint(
     api,
@@ -65,7 +60,7 @@ export function registerUsage(api: Api): void {
       responses: {
         200: {
           description:
-            "The last minutes, as far as the database has been told of them: two seconds after a tenant's last request, and once a minute while there are more",
+            "The last minutes, as far as the database has been told of them: some three seconds after a tenant's first burst in a minute; what follows in the next minute, a minute and a half late at most",
           schema: overview,
         },
       },
@@ -118,7 +113,7 @@ function registerTenantUsage(api: Api): void {
             admitted: netAdmitted(counts),
             refused: counts.refused,
           }));
-        const answer = { tenant: id, admitted, refused, since: isoTime(since), minutes: shown, note: NOTE };
+        const answer = { tenant: id, admitted, refused, since: isoTime(since), minutes: shown, note: USAGE_NOTE };
         return c.json(answer, 200, { "Cache-Control": "no-store" });
       });
     },

@@ -85,6 +85,9 @@ async function answerPoll(c: Context<AppEnv>, config: Config, body: Activation):
   return await heldAnswer(c, NO_JOBS, (gone) => poll(c, config, command, { type, holdMs: hold }, gone));
 }
 
+/** What a poll is told that has found nothing in its time. */
+type NoJobs = Extract<Awaited<ReturnType<typeof pollJobs>>, { readonly kind: "nothing" }>;
+
 /** @param gone aborts when the worker is no longer there */
 async function poll(
   c: Context<AppEnv>,
@@ -96,7 +99,7 @@ async function poll(
   // A poll that is held asks nothing of a full engine until there is a job, and would otherwise only come more often.
   const passing = { key: null, critical: activate.critical, skipGate: asked.holdMs > 0 };
   const hangUp = { ...hangUpOf(c), signal: gone };
-  const polled = await passLayers<{ readonly kind: "nothing" }>(c, config, command, passing, (partition, submission) =>
+  const polled = await passLayers<NoJobs>(c, config, command, passing, (partition, submission) =>
     pollJobs(c.env, partition, { ...asked, submission }, hangUp),
   );
   switch (polled.kind) {

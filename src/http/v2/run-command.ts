@@ -5,6 +5,7 @@ import type { CommandRoute } from "../../core/engine-routes.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { AnyProblem } from "../../core/problem.ts";
 import type { Acceptance } from "../../durable/submission.ts";
+import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type AtDoor, checkPayload, endOf, sendCommand } from "../command-door.ts";
 import { problem } from "../problem.ts";
@@ -53,7 +54,7 @@ export async function endOfSent(
       return problem(c, unknown ? UNKNOWN_FATE : sent.problem);
     }
     case "repeated":
-      c.header("Idempotency-Replayed", "true");
+      note(c, "Idempotency-Replayed", "true");
       return sent.answer.told === "ended" ? sent.answer.command : await endOfAccepted(c, config, sent.answer, null);
     case "accepted":
       return await endOfAccepted(c, config, sent.command, sent.key);

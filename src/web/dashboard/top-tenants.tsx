@@ -4,7 +4,7 @@ import { useReading } from "./context.ts";
 import { Section, Table } from "./section.tsx";
 import type { TenantUse, Usage } from "./shapes.ts";
 
-/** Who used most, and who was refused most, in the last hour. Limits' usage comes by the minute, once it has ended. */
+/** Who used most, and who was refused most, in the last hour. Limits' usage comes in batches. */
 
 const PATH = "/admin/usage?minutes=60&top=10";
 const EVERY_MS = 15_000;
@@ -18,7 +18,7 @@ export function TopTenants() {
       about={
         usage === null
           ? "Asking …"
-          : `${whole(usage.admitted)} requests were admitted by tenants' own limits and ${whole(usage.refused)} refused. Figures come by the minute, up to a minute and a half late.`
+          : `${whole(usage.admitted)} requests were admitted by tenants' own limits and ${whole(usage.refused)} refused. Figures come in batches, up to a minute and a half late.`
       }
       fault={fault}
     >
