@@ -76,19 +76,19 @@ function method({ machine, versions, seconds, pinned, rounds }: Results): string
     ? "The server has one core, the load another."
     : "Server and load share the cores (no `taskset`, or one core).";
   return [
-    `* Machine: ${machine.join("; ")}.`,
-    `* Versions: ${versions.join(", ")}.`,
-    "* One workerd holds every side as a Worker of its own with a socket of its own that leads straight to it: neither the " +
+    `- Machine: ${machine.join("; ")}.`,
+    `- Versions: ${versions.join(", ")}.`,
+    "- One workerd holds every side as a Worker of its own with a socket of its own that leads straight to it: neither the " +
       "entry Worker nor a development proxy is in the path, the same for all. Objects and Workers share its one thread, so a " +
       "call of an object costs here what it takes to make it, and no way.",
-    `* ${cores} The load is a process that writes prepared requests onto kept connections; how busy it was is in the tables.`,
-    `* ${rounds.length} rounds of ${seconds} s a side, all sides in turn in each round, the order moved on by one each time, ` +
+    `- ${cores} The load is a process that writes prepared requests onto kept connections; how busy it was is in the tables.`,
+    `- ${rounds.length} rounds of ${seconds} s a side, all sides in turn in each round, the order moved on by one each time, ` +
       `after ${WARM_UP_SECONDS} s of each that are not counted; first touches once each instead. A rate is the median of its rounds (lowest–highest). A ` +
       "ratio is the median of the rounds' ratios, since what the machine does meanwhile changes both sides of one.",
-    "* µs is the server's processor time for an answer, and `by time` the ratio of those: where a disk or others on the machine " +
+    "- µs is the server's processor time for an answer, and `by time` the ratio of those: where a disk or others on the machine " +
       "were waited for, it says what the software takes.",
-    "* Every answer is looked at: a side that answers something else than it must in more than 2 % of them ends the run.",
-    "* Only the ratios say something about the software: the rates are the machine's.",
+    "- Every answer is looked at: a side that answers something else than it must in more than 2 % of them ends the run.",
+    "- Only the ratios say something about the software: the rates are the machine's.",
   ].join("\n");
 }
 
