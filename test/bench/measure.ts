@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadJob, LoadResult } from "./load-job.ts";
 import type { Loader } from "./loader.ts";
 import { cpuSecondsOf } from "./machine.ts";
@@ -19,7 +20,13 @@ export interface Measuring {
 /** More wrong answers than this and the rate says nothing. Some are right: a refusal's memory ends once a second. */
 const WRONG_MAX = 0.02;
 /** Before the first round each side has load for so long: the platform goes on making code faster for about that time. */
-export const WARM_UP_SECONDS = 6;
+export const WARM_UP_SECONDS = 3;
+/** Objects write what they have counted once nobody has asked for two seconds. */
+const FALL_IDLE_MS = 2_500;
+/** The server has nothing to do when it takes less of this time than of its core. */
+const QUIET_MS = 500;
+const QUIET_SHARE = 0.1;
+const QUIET_TRIES_MAX = 20;
 
 /** @returns the samples of each round; the warm-up is not among them */
 export async function measureRounds(measuring: Measuring, sides: readonly Side[]): Promise<Round[]> {
@@ -32,11 +39,23 @@ export async function measureRounds(measuring: Measuring, sides: readonly Side[]
     const samples: Sample[] = [];
     for (let n = 0; n < sides.length; n++) {
       const side = sides[(n + round) % sides.length];
-      if (side !== undefined) samples.push(await measureOnce(measuring, side, round));
+      if (side === undefined) continue;
+      samples.push(await measureOnce(measuring, side, round));
+      if (side.leavesWork === true) await whenQuiet(measuring.server);
     }
     rounds.push(samples);
   }
   return rounds;
+}
+
+/** Waits for what a side's objects do when they fall idle: it must not take the time of the next side. */
+async function whenQuiet({ pid }: Pick<Server, "pid">): Promise<void> {
+  await sleep(FALL_IDLE_MS);
+  for (let n = 0; n < QUIET_TRIES_MAX; n++) {
+    const before = cpuSecondsOf(pid);
+    await sleep(QUIET_MS);
+    if (cpuSecondsOf(pid) - before < (QUIET_SHARE * QUIET_MS) / 1000) return;
+  }
 }
 
 async function measureOnce(measuring: Measuring, side: Side, round: number): Promise<Sample> {

@@ -87,6 +87,8 @@ function method({ machine, versions, seconds, pinned, rounds }: Results): string
       "ratio is the median of the rounds' ratios, since what the machine does meanwhile changes both sides of one.",
     "- µs is the server's processor time for an answer, and `by time` the ratio of those: where a disk or others on the machine " +
       "were waited for, it says what the software takes.",
+    "- Where many objects fall idle after a side, the next one begins when they have written what they had counted: that is in " +
+      "the cost of a million, and in nobody's time.",
     "- Every answer is looked at: a side that answers something else than it must in more than 2 % of them ends the run.",
     "- Only the ratios say something about the software: the rates are the machine's.",
   ].join("\n");
