@@ -48,10 +48,11 @@ export function isEnded<I extends string>(command: Command<I>): command is Ended
 
 export function decodeCheck(json: Json | undefined): CheckDecision | null {
   if (!isJsonObject(json) || !isCount(json.remaining) || !Array.isArray(json.policies)) return null;
-  const { allowed, code, retryAfterSeconds } = json;
+  const { allowed, code, retryAfterSeconds, violated } = json;
   const known =
     allowed === true ||
     (allowed === false &&
+      Array.isArray(violated) &&
       (code === "cost_exceeds_capacity" || (code === "rate_limited" && isCount(retryAfterSeconds))));
   return known ? checked<CheckDecision>(json) : null;
 }

@@ -67,10 +67,16 @@ export interface AcceptedCommand<I extends string = string> extends CommandRef<I
 export type CheckDecision = CheckReport &
   (
     | { readonly allowed: true }
-    | { readonly allowed: false; readonly code: "rate_limited"; readonly retryAfterSeconds: number }
+    | (Refused & { readonly code: "rate_limited"; readonly retryAfterSeconds: number })
     /** This cost never fits under these limits; waiting does not help. */
-    | { readonly allowed: false; readonly code: "cost_exceeds_capacity" }
+    | (Refused & { readonly code: "cost_exceeds_capacity" })
   );
+
+interface Refused {
+  readonly allowed: false;
+  /** The names of the limits that refused. */
+  readonly violated: readonly string[];
+}
 
 interface CheckReport {
   /** Of the tightest policy, in whole tokens. */

@@ -21,6 +21,8 @@ export type Decision =
       /** Whole seconds, ≥ 1: enough for this cost under every policy that refused. */
       readonly retryAfterSeconds: number;
       readonly violated: readonly string[];
+      /** Whole seconds, ≥ 1, until this cost fits, by the name of each policy that refused. The largest is `retryAfterSeconds`. */
+      readonly fitsInSeconds: Readonly<Record<string, number>>;
       readonly reports: readonly PolicyReport[];
     }
   | {
@@ -199,13 +201,20 @@ function refuse(refusals: readonly (Counted & Verdict)[], settled: readonly Coun
   const reports = reportAll(settled, nowMs);
   const never = refusals.filter(({ verdict }) => verdict === "never").map(({ policy }) => policy.name);
   if (never.length > 0) return { outcome: "cost_exceeds_capacity", violated: never, reports };
-  const waits = refusals.map((refusal) => (refusal.verdict === "later" ? fromNow(refusal, refusal.waitMs, nowMs) : 0));
+  const waits = refusals.map((refusal) => secondsUntilFit(refusal, nowMs));
+  const violated = refusals.map(({ policy }) => policy.name);
   return {
     outcome: "rate_limited",
-    retryAfterSeconds: Math.max(1, ceilDiv(Math.max(...waits), 1000)),
-    violated: refusals.map(({ policy }) => policy.name),
+    retryAfterSeconds: Math.max(...waits),
+    violated,
+    fitsInSeconds: Object.fromEntries(violated.map((name, n) => [name, waits[n] ?? 1])),
     reports,
   };
+}
+
+/** Never 0: a caller that comes back in the same second is refused again. */
+function secondsUntilFit(refusal: Counted & Verdict, nowMs: number): number {
+  return refusal.verdict === "later" ? Math.max(1, ceilDiv(fromNow(refusal, refusal.waitMs, nowMs), 1000)) : 1;
 }
 
 /** A time that a meter tells, from now. After a small step back of the clock the meter stands ahead of it, and waits. */

@@ -1,3 +1,4 @@
+import type { Decision } from "./limiter.ts";
 import type { PolicyReport } from "./policy-report.ts";
 
 /**
@@ -12,7 +13,10 @@ export interface QuotaPolicy {
   readonly w?: number;
 }
 
-/** One entry of `RateLimit`: remaining `r`, and seconds `t` until the whole quota is there again, where that comes. */
+/**
+ * One entry of `RateLimit`: remaining `r`, and seconds `t`, where that time comes: for a limit that refused, until the
+ * refused cost fits it; for any other, until the whole quota is there again.
+ */
 export interface ServiceLimit {
   readonly name: string;
   readonly r: number;
@@ -25,10 +29,13 @@ export function quotaPolicies(reports: readonly PolicyReport[]): QuotaPolicy[] {
   );
 }
 
-export function serviceLimits(reports: readonly PolicyReport[]): ServiceLimit[] {
-  return reports.map(({ name, remaining, resetSeconds }) =>
-    resetSeconds === null ? { name, r: remaining } : { name, r: remaining, t: resetSeconds },
-  );
+/** @param decision what is told of each limit, and for a refusal when its cost fits those that refused */
+export function serviceLimits(decision: Decision): ServiceLimit[] {
+  const fitsIn = new Map(decision.outcome === "rate_limited" ? Object.entries(decision.fitsInSeconds) : []);
+  return decision.reports.map(({ name, remaining, resetSeconds }) => {
+    const t = fitsIn.get(name) ?? resetSeconds;
+    return t === null ? { name, r: remaining } : { name, r: remaining, t };
+  });
 }
 
 /** The value of `RateLimit-Policy`. Names must be printable ASCII, which the policy schema holds. */

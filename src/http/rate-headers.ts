@@ -1,17 +1,18 @@
 import type { Context } from "hono";
 import type { Decision } from "../core/limiter.ts";
-import { type PolicyReport, tightest } from "../core/policy-report.ts";
+import { tightest } from "../core/policy-report.ts";
 import type { Problem } from "../core/problem.ts";
 import { quotaPolicies, serviceLimits, writeLimitHeader, writePolicyHeader } from "../core/rate-headers.ts";
 import { note } from "./answer.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /** What every limited answer says of its limits: the draft's two headers, and the older three of the tightest policy. */
-export function setRateHeaders(c: Context<AppEnv>, reports: readonly PolicyReport[]): void {
+export function setRateHeaders(c: Context<AppEnv>, decision: Decision): void {
+  const { reports } = decision;
   const tight = tightest(reports);
   if (tight === undefined) return;
   note(c, "RateLimit-Policy", writePolicyHeader(quotaPolicies(reports)));
-  note(c, "RateLimit", writeLimitHeader(serviceLimits(reports)));
+  note(c, "RateLimit", writeLimitHeader(serviceLimits(decision)));
   note(c, "X-RateLimit-Limit", String(tight.limit));
   note(c, "X-RateLimit-Remaining", String(tight.remaining));
   const resetAt = tight.resetSeconds === null ? NEVER : Math.ceil(c.get("nowMs") / 1000) + tight.resetSeconds;

@@ -97,6 +97,7 @@ describe("what is tried again", () => {
       resetSeconds: 9,
       code: "rate_limited",
       retryAfterSeconds: 2,
+      violated: ["requests"],
       policies: [],
     };
     const { client, time, seen } = stage([json(200, no)]);

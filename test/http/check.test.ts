@@ -29,6 +29,7 @@ describe("POST /v1/check", () => {
       resetSeconds: 20,
       retryAfterSeconds: 10,
       code: "rate_limited",
+      violated: ["requests"],
       policies: [
         { name: "requests", type: "token-bucket", limit: 2, windowSeconds: 20, remaining: 0, resetSeconds: 20 },
       ],

@@ -231,7 +231,7 @@ describe("layer 1", () => {
     const retryAfter = Number(headers.get("Retry-After"));
     expect(retryAfter).toBe(10);
     expect(parsePolicyHeader(headers.get("RateLimit-Policy") ?? "")).toEqual([{ name: "requests", q: 3, w: 30 }]);
-    expect(parseLimitHeader(headers.get("RateLimit") ?? "")).toEqual([{ name: "requests", r: 0, t: 30 }]);
+    expect(parseLimitHeader(headers.get("RateLimit") ?? "")).toEqual([{ name: "requests", r: 0, t: 10 }]);
     expect([headers.get("X-RateLimit-Limit"), headers.get("X-RateLimit-Remaining")]).toEqual(["3", "0"]);
     expect((await send(CREATE)).status).toBe(200);
   });

@@ -39,7 +39,8 @@ const HEADERS: Readonly<Record<EveryHeader, Header>> = {
     example: '"requests";q=200;w=2',
   },
   RateLimit: {
-    description: "What is left of each: `r`, and the seconds `t` until all of it is there again.",
+    description:
+      "What is left of each: `r`, and the seconds `t` until all of it is there again; of a limit that refused, until this cost fits it.",
     schema: text,
     example: '"requests";r=199;t=1',
   },

@@ -45,6 +45,7 @@ export const CALLERS = {
           remaining: 195,
           resetSeconds: 1,
           code: "cost_exceeds_capacity",
+          violated: ["requests"],
           policies: [report],
         },
       },

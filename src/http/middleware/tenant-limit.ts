@@ -50,7 +50,7 @@ function take(c: Context<AppEnv>, request: LimitRequest, answer: CheckAnswer): C
     return problem(c, { code: "unavailable", detail: answer.detail, retryAfterSeconds: LIMITER_RETRY_SECONDS });
   }
   if (answer.degraded) note(c, "X-Headgate-Degraded", "limiter");
-  setRateHeaders(c, answer.decision.reports);
+  setRateHeaders(c, answer.decision);
   return answer.decision;
 }
 
@@ -63,7 +63,7 @@ function askerOf(c: Context<AppEnv>, config: Config): Asker {
 export async function refundTenant(c: Context<AppEnv>, config: Config, cost: number, receipt: Receipt): Promise<void> {
   noteReturn(c);
   const reports = await refundCaller(askerOf(c, config), cost, receipt);
-  if (reports !== null) setRateHeaders(c, reports);
+  if (reports !== null) setRateHeaders(c, { outcome: "allowed", reports });
 }
 
 /** As {@link limitTenant}, for a route that a refusal ends: a decision that is not an answer lets it go on. */

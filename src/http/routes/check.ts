@@ -46,6 +46,7 @@ const decision = z
     resetSeconds: z.int().nullable(),
     retryAfterSeconds: z.int().optional().describe("When this cost fits."),
     code: z.enum(["rate_limited", "cost_exceeds_capacity"]).optional().describe("Why not."),
+    violated: z.array(z.string()).optional().describe("The names of the limits that refused."),
     policies: z.array(policyReport),
   })
   .openapi("Decision");
@@ -80,7 +81,7 @@ function say(c: Context<AppEnv>, decided: Charged | Response): Response {
       remaining: tight?.remaining ?? 0,
       resetSeconds: tight?.resetSeconds ?? null,
       ...(decided.outcome === "rate_limited" ? { retryAfterSeconds: decided.retryAfterSeconds } : {}),
-      ...(decided.outcome === "allowed" ? {} : { code: decided.outcome }),
+      ...(decided.outcome === "allowed" ? {} : { code: decided.outcome, violated: decided.violated }),
       policies: decided.reports,
     },
     200,
