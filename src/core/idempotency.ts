@@ -54,13 +54,15 @@ const IN_FLIGHT_SECONDS_MAX = 5;
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * The key that a header names: as it stands, or as the quoted string of a structured field.
+ * The key that a header names: as it stands, or as the quoted string of a structured field. Only a quoted key may hold a
+ * comma: two fields of this name arrive as one text with a comma between them, and the command would have either name.
  *
  * @returns null when it is no key
  */
 export function parseIdempotencyKey(header: string): string | null {
   const text = header.trim();
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(text)?.[1];
+  if (quoted === undefined && text.includes(",")) return null;
   const key = quoted === undefined ? text : quoted.replace(/\\(["\\])/g, "$1");
   return KEY.test(key) ? key : null;
 }

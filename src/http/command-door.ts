@@ -222,7 +222,7 @@ async function keyUse(c: Context<AppEnv>, said: JsonObject): Promise<KeyUse | Pr
   if (header === undefined) return null;
   const key = parseIdempotencyKey(header);
   if (key === null) {
-    const message = "must be 1 to 255 printable ASCII characters";
+    const message = "must be one key of 1 to 255 printable ASCII characters, in quotes if it holds a comma";
     return invalidFields([{ path: "Idempotency-Key", message }], "header");
   }
   const digest = await crypto.subtle.digest("SHA-256", utf8.encode(canonicalJson(said)));

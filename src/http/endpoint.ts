@@ -7,10 +7,12 @@ import { invalidFields, type Read, readJson } from "./body.ts";
 import type { Docs } from "./document/docs.ts";
 import { readForm, readMultipart } from "./forms.ts";
 import { problem } from "./problem.ts";
+import { readQuery } from "./query.ts";
 
 /**
  * One route: its schemas are what checks a request and what the API document shows, so the two cannot differ.
  * Path, query and body are checked in this order, before the handler runs; a fault names its field and changes nothing.
+ * The parameters of a query are those of its schema, and no others.
  */
 
 /**
@@ -85,10 +87,12 @@ export function endpoint<
   const patterns = paths.map((path) => path.replace(/\{(\w+)\}/g, ":$1"));
   const { body: schema, before } = shape;
   const { read } = BODIES[shape.bodyAs ?? "json"];
+  const parameters = Object.keys(shape.query?.shape ?? {});
   api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
     const params = check(shape.params, () => c.req.param());
     if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
-    const query = check(shape.query, () => c.req.query());
+    const texts = readQuery(c.req.url, parameters);
+    const query = "errors" in texts ? texts : check(shape.query, () => texts.value);
     if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
     // Without a schema nothing reads the body, so the handler's type has no body either.
     const body =
@@ -116,7 +120,7 @@ function bodyOf<B extends z.ZodType>(
 function check<S extends z.ZodType>(
   schema: S | undefined,
   value: () => unknown,
-): { value: z.infer<S> } | { errors: FieldFault[] } {
+): { value: z.infer<S> } | { errors: readonly FieldFault[] } {
   if (schema === undefined) return { value: undefined as z.infer<S> };
   const parsed = schema.safeParse(value());
   return parsed.success ? { value: parsed.data } : { errors: fieldFaults(parsed.error.issues) };

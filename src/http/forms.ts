@@ -8,7 +8,7 @@ export interface FormFile {
   readonly content: string;
 }
 
-/** `application/x-www-form-urlencoded` as an object of texts. Of a field that comes twice the last one counts. */
+/** `application/x-www-form-urlencoded` as an object of texts. A field that comes twice is a fault (RFC 6749, 3.2). */
 export async function readForm(request: Request, bytesMax: number): Promise<Read<Record<string, string>>> {
   if (typeOf(request) !== "application/x-www-form-urlencoded") {
     return refuse(badBody("the body must be application/x-www-form-urlencoded"));
@@ -17,7 +17,10 @@ export async function readForm(request: Request, bytesMax: number): Promise<Read
   if (!read.ok) return read;
   const text = decodeUtf8(read.value);
   if (text === null) return refuse(badBody("the body is not UTF-8"));
-  return { ok: true, value: Object.fromEntries(new URLSearchParams(text)) };
+  const fields = [...new URLSearchParams(text)];
+  const value = Object.fromEntries(fields);
+  const isRepeated = Object.keys(value).length < fields.length;
+  return isRepeated ? refuse(badBody("a field of the form is given more than once")) : { ok: true, value };
 }
 
 /** `multipart/form-data` as lists of its parts by name: a text, or a file whose content is text. */

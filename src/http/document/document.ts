@@ -1,7 +1,9 @@
 import { etag } from "hono/etag";
 import type { Config } from "../../config.ts";
+import { invalidFields } from "../body.ts";
 import { type AnyShape, type Api, jsonObject } from "../endpoint.ts";
-import { problemSchema } from "../problem.ts";
+import { problem, problemSchema } from "../problem.ts";
+import { readQuery } from "../query.ts";
 import { ABOUT } from "./about.ts";
 import { registerHeaders } from "./headers.ts";
 import { operationOf } from "./operation.ts";
@@ -21,6 +23,8 @@ export function registerDocument(api: Api, config: Config): void {
   let text: string | undefined;
   let tag: string | undefined;
   api.app.get("/openapi.json", etag(), async (c) => {
+    const query = readQuery(c.req.url, []);
+    if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
     text ??= JSON.stringify(documentOf(api, config));
     tag ??= await tagOf(text);
     return c.body(text, 200, {

@@ -114,15 +114,15 @@ const BY_ACCESS: Readonly<Record<Access, readonly AnyProblemCode[]>> = {
   open: OPERATORS,
 };
 
-/** What a route may say instead of yes: by its credential, its parameters, its body, its limits, and of its own. */
+/** What a route may say instead of yes: by its credential, its query, its body, its limits, and of its own. */
 function problemsOf(shape: AnyShape, docs: Docs): AnyProblemCode[] {
-  const codes: AnyProblemCode[] = ["internal", ...(docs.problems ?? [])];
+  // A query can be wrong on any route.
+  const codes: AnyProblemCode[] = ["internal", "invalid_request", ...(docs.problems ?? [])];
   const access = accessOf(shape.path, docs);
   codes.push(...BY_ACCESS[access]);
   // A viewer's token only reads.
   if (access === "admin" && shape.method !== "get") codes.push("forbidden");
-  if (shape.params !== undefined || shape.query !== undefined) codes.push("invalid_request");
-  if (shape.body !== undefined) codes.push("invalid_request", "payload_too_large");
+  if (shape.body !== undefined) codes.push("payload_too_large");
   if (docs.limits === "refuse") codes.push("rate_limited", "cost_exceeds_capacity", "unavailable");
   return codes;
 }

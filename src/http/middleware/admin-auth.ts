@@ -4,6 +4,7 @@ import type { Problem } from "../../core/problem.ts";
 import { bearerToken } from "../../identity/credentials.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
+import { repeatedCredential } from "../repeated-field.ts";
 import { answerStranger } from "./stranger.ts";
 
 /** Longer than any token that somebody configures; a longer one is refused without being hashed. */
@@ -17,6 +18,8 @@ export function adminAuth(config: Config): MiddlewareHandler<AppEnv> {
   const off = config.ADMIN_TOKEN === "" && config.VIEWER_TOKEN === "";
   return async function adminAuth(c, next) {
     if (off) return c.notFound();
+    const repeated = repeatedCredential(c.req.raw.headers);
+    if (repeated !== null) return problem(c, repeated);
     const token = bearerToken(c.req.raw.headers);
     const actor = token === null ? null : await actorOf(config, token);
     if (actor === null) return answerStranger(c, config, WRONG_TOKEN);

@@ -6,6 +6,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { type Resolution, resolve, resolveKnown, resolveLocal } from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
+import { repeatedCredential } from "../repeated-field.ts";
 import { answerStranger, askingOf } from "./stranger.ts";
 
 interface Options {
@@ -28,8 +29,10 @@ export function authenticate(config: Config, { local }: Options): MiddlewareHand
   };
 
   async function lookInto(c: Context<AppEnv>): Promise<Caller | Response> {
-    const asking = askingOf(c, config);
     const { headers } = c.req.raw;
+    const repeated = repeatedCredential(headers);
+    if (repeated !== null) return problem(c, repeated);
+    const asking = askingOf(c, config);
     let resolution: Resolution = await resolve(config, asking, headers);
     if (resolution.kind === "anonymous" && local) {
       resolution = (await resolveLocal(config, asking, c.req.raw)) ?? resolution;

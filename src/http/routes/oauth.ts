@@ -12,6 +12,7 @@ import { CALLERS } from "../examples/callers.ts";
 import { answerStranger, askingOf } from "../middleware/stranger.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
+import { repeatedCredential } from "../repeated-field.ts";
 
 /**
  * `/oauth/token`: client credentials (RFC 6749, 4.4) for clients that know no other way. The tenant is the client's id,
@@ -44,7 +45,10 @@ export function registerOAuth(api: Api, config: Config): void {
       bodyAs: "form",
       responses: { 200: { description: "The token", schema: tokenShape } },
     },
-    (c, { body }) => answerToken(c, config, credentialOf(c, body)),
+    (c, { body }) => {
+      const repeated = repeatedCredential(c.req.raw.headers);
+      return repeated === null ? answerToken(c, config, credentialOf(c, body)) : problem(c, repeated);
+    },
   );
 }
 

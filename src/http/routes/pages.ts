@@ -42,10 +42,15 @@ const FILE_CACHE = "public, max-age=31536000, immutable";
 export function registerPages({ app }: Api): void {
   for (const page of PAGES) {
     app.get(page, (c) => fromFiles(c, PAGE_CACHE));
-    app.get(`${page}/`, (c) => c.redirect(page, 308));
+    app.get(`${page}/`, (c) => c.redirect(withQueryOf(c, page), 308));
   }
-  app.get("/", (c) => c.redirect(PAGES[0], 302));
+  app.get("/", (c) => c.redirect(withQueryOf(c, PAGES[0]), 302));
   app.get(FILES, (c) => fromFiles(c, FILE_CACHE));
+}
+
+/** A page keeps its state in its address: which parameters there are is the page's business. */
+function withQueryOf(c: Context<AppEnv>, page: string): string {
+  return page + new URL(c.req.url).search;
 }
 
 async function fromFiles(c: Context<AppEnv>, cache: string): Promise<Response> {
