@@ -1,7 +1,7 @@
 /** Instances of models on the disk: errors, timers, incidents, cancellation, repeats, business ids. */
 
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/core/json.ts";
+import { isJsonObject, type JsonObject } from "../../src/core/json.ts";
 import { STEPS_PER_COMMAND_MAX } from "../../src/executor/embedded/game-events.ts";
 import { VARIABLES_BYTES_MAX } from "../../src/executor/embedded/variables.ts";
 import { type Engine, failed, KEEP_MS, SECOND, T0, UNKNOWN_KEY, withEngine } from "./harness.ts";
@@ -19,7 +19,7 @@ const complete = (engine: Engine, type: string, variables: JsonObject = {}, nowM
 function take(engine: Engine, type: string, options: JsonObject = {}, nowMs = T0): JsonObject {
   const result = engine.ok("acme", "JOB:ACTIVATE", { type, details: true, worker: "w", ...options }, nowMs);
   const [job] = Array.isArray(result.jobs) ? result.jobs : [];
-  if (typeof job !== "object" || job === null || Array.isArray(job)) throw new Error(`no job of type ${type}`);
+  if (!isJsonObject(job)) throw new Error(`no job of type ${type}`);
   return job;
 }
 

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Intent } from "../../src/core/intents.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import { isJsonObject, type JsonObject } from "../../src/core/json.ts";
 import { Engine, freshSchema, KEEP_MS, SECOND, T0, withEngine } from "./harness.ts";
 
 const TENANTS = ["acme", "bolt"] as const;
@@ -136,7 +136,7 @@ class Run {
   #checkActivation(tenant: string, result: JsonObject, nowMs: number): void {
     const jobs = Array.isArray(result.jobs) ? result.jobs : [];
     for (const job of jobs) {
-      if (typeof job !== "object" || job === null || Array.isArray(job)) throw new Error("not a job");
+      if (!isJsonObject(job)) throw new Error("not a job");
       const { jobKey, deadline } = job;
       if (typeof jobKey !== "string" || typeof deadline !== "string") throw new Error("not a job");
       const until = this.#leasedUntil.get(jobKey) ?? 0;
