@@ -36,7 +36,7 @@ function inWorkerd(name: string, include: string, vars: Record<string, string>):
             enabled: true,
             include: [
               ...["hono", "hono/accepts", "hono/route", "@hono/zod-openapi", "zod"],
-              ...["jose", "fast-check", "feelin", "bpmn-moddle", "parse-prometheus-text-format"],
+              ...["jose", "fast-check", "decimal.js", "feelin", "bpmn-moddle", "parse-prometheus-text-format"],
             ],
           },
         },

@@ -43,8 +43,8 @@ function foreign(folder: string, allowed: readonly string[]): string[] {
 /** What tenants' objects write to D1, beside every decision and never in its way. */
 const USAGE_TABLES = ["store/usage.ts", "store/retention.ts"];
 
-/** Of BPMN and of FEEL. */
-const PARSERS = ["bpmn-moddle", "zeebe-bpmn-moddle/resources/zeebe.json", "feelin"];
+/** Of BPMN and of FEEL, and the arithmetic of FEEL. */
+const PARSERS = ["bpmn-moddle", "zeebe-bpmn-moddle/resources/zeebe.json", "feelin", "decimal.js"];
 
 describe("who imports whom", () => {
   test.each<[string, string[]]>([
@@ -93,11 +93,11 @@ describe("who imports whom", () => {
     expect(foreign(folder, allowed)).toEqual([]);
   });
 
-  test("only the engine's bpmn/ knows the parsers of BPMN and FEEL, and only one file of it that of BPMN", () => {
+  test("only the engine's feel/ knows the parser of FEEL and its arithmetic, and only one file of bpmn/ that of BPMN", () => {
     const parsing = (pattern: RegExp) =>
       sources.filter(({ imports }) => imports.some((name) => pattern.test(name))).map(({ file }) => file);
     expect(parsing(/^(zeebe-)?bpmn-moddle/)).toEqual(["executor/embedded/bpmn/moddle.ts"]);
-    expect(parsing(/^feelin/).filter((file) => !file.startsWith("executor/embedded/bpmn/"))).toEqual([]);
+    expect(parsing(/^(feelin|decimal)/).filter((file) => !file.startsWith("executor/embedded/feel/"))).toEqual([]);
   });
 
   test("http takes types, and nothing else, from the object classes", () => {

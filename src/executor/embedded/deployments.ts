@@ -10,9 +10,9 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome } from "../port.ts";
 import { compile, type Fault } from "./bpmn/compile.ts";
-import { FEEL_STEPS_MAX } from "./bpmn/feel.ts";
 import type { ProcessModel } from "./bpmn/model.ts";
 import type { Task } from "./definitions.ts";
+import { FEEL_STEPS_MAX } from "./feel/feel.ts";
 import { MESSAGE_LENGTH_MAX, type Payload } from "./payloads.ts";
 import { assertFound, invalidArgument, succeeded, type Work } from "./work.ts";
 

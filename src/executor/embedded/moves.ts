@@ -4,9 +4,9 @@
  */
 
 import type { Json, JsonObject } from "../../core/json.ts";
-import { conditionOf, type Evaluated, valueFor } from "./bpmn/feel.ts";
 import type { Element, Expression, Flow, Mapping, ProcessModel } from "./bpmn/model.ts";
 import { dueMs } from "./bpmn/timer.ts";
+import { conditionOf, type Evaluated, valueFor } from "./feel/feel.ts";
 import { NAME_LENGTH_MAX } from "./payloads.ts";
 import { mapVariables, type Scope } from "./scope.ts";
 import { elementOf } from "./tokens.ts";

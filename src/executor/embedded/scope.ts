@@ -6,8 +6,8 @@
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { type Budget, FEEL_STEPS_MAX, valueFor } from "./bpmn/feel.ts";
 import type { Mapping } from "./bpmn/model.ts";
+import { type Budget, FEEL_STEPS_MAX, valueFor } from "./feel/feel.ts";
 import { mergeVariables } from "./variables.ts";
 
 /** An instance's variables as they become during one event. */

@@ -6,10 +6,10 @@
  * run, and nothing in an executable process is ignored that would change how it runs.
  */
 
+import { type Budget, FEEL_STEPS_MAX } from "../feel/feel.ts";
 import { checkedId, checkGiven, extensionsAt, kindOf } from "./allowed.ts";
 import { isPicture, toElement } from "./elements.ts";
 import { type Fault, Faults } from "./faults.ts";
-import { type Budget, FEEL_STEPS_MAX } from "./feel.ts";
 import { checkGraph, flowsOf } from "./graph.ts";
 import { type BpmnDocument, idOf, type Node, nodeOf, nodesOf, read, textOf } from "./moddle.ts";
 import type { Element, ProcessModel } from "./model.ts";

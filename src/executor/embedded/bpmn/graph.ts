@@ -1,8 +1,8 @@
 /** The flows of a process: where each begins and ends, and whether they make something that can run. */
 
+import type { Budget } from "../feel/feel.ts";
 import { checkedId, checkGiven, kindOf } from "./allowed.ts";
 import type { Faults } from "./faults.ts";
-import type { Budget } from "./feel.ts";
 import { type BpmnDocument, idOf, type Node, nodeOf, nodesOf } from "./moddle.ts";
 import type { Element, Flow } from "./model.ts";
 import { conditionAt } from "./parts.ts";

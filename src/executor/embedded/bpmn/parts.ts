@@ -4,9 +4,9 @@
  * a document with faults makes no model.
  */
 
+import { type Budget, checkFeel } from "../feel/feel.ts";
 import { checkGiven, extensionsAt, kindOf } from "./allowed.ts";
 import type { Faults } from "./faults.ts";
-import { type Budget, checkFeel } from "./feel.ts";
 import { type BpmnDocument, type Node, nodeOf, nodesOf, textOf } from "./moddle.ts";
 import type { Expression, Mapping } from "./model.ts";
 import { checkTimer } from "./timer.ts";

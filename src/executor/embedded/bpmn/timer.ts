@@ -6,7 +6,7 @@
  */
 
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { type Budget, valueFor } from "./feel.ts";
+import { type Budget, valueFor } from "../feel/feel.ts";
 import type { Expression } from "./model.ts";
 
 /** The largest time of a `Date`. */
