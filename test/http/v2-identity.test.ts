@@ -188,6 +188,11 @@ describe("a page in a browser on this machine", () => {
     expect((await from("http://localhost:8787", { Origin: "null" })).status).toBe(401);
     expect((await from("http://localhost:8787", { "Sec-Fetch-Site": "cross-site" })).status).toBe(401);
   });
+
+  test("is not taken for a program, if a proxy hands it on and says so", async () => {
+    expect((await from("http://localhost:8787", { "X-Forwarded-For": "127.0.0.1" })).status).toBe(401);
+    expect((await from("http://localhost:8787", { Via: "1.1 proxy" })).status).toBe(401);
+  });
 });
 
 /** An app that lets programs on this machine go without a credential, asked under a name of the test's own. */
