@@ -6,6 +6,7 @@ import { LEASE_MS_MAX, LIMITER_MODES } from "./core/lease.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
 import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
 import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
+import { operatorToken } from "./identity/operator-token.ts";
 import { tenantIdFault } from "./identity/tenant-id.ts";
 
 /**
@@ -81,8 +82,13 @@ const variables = z
     JWT_ISSUER: text,
     JWT_AUDIENCE: text,
     JWT_TENANT_CLAIM: z.string().min(1).default("tenant"),
-    ADMIN_TOKEN: text,
-    VIEWER_TOKEN: text,
+    JWT_UNKNOWN_TENANT: z.enum(["default-tier", "refuse"]).default("default-tier"),
+    ADMIN_TOKEN: operatorToken,
+    VIEWER_TOKEN: operatorToken,
+  })
+  .refine((vars) => vars.VIEWER_TOKEN === "" || vars.VIEWER_TOKEN !== vars.ADMIN_TOKEN, {
+    path: ["VIEWER_TOKEN"],
+    message: "must not be the ADMIN_TOKEN, or every viewer may write",
   })
   .refine((vars) => vars.BODY_BYTES_MAX <= vars.QUEUE_BYTES_MAX, {
     path: ["BODY_BYTES_MAX"],

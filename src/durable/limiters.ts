@@ -57,7 +57,11 @@ export function checkLimits(asker: Asker, request: LimitRequest): CheckAnswer | 
 }
 
 /** What this isolate would say to an ordinary request, charging nothing. Null: it does not know. */
-export function refusesHere({ caller, nowMs }: Asker, cost: number, judgeOnly: boolean): Decision | null {
+export function refusesHere(
+  { caller, nowMs }: Pick<Asker, "caller" | "nowMs">,
+  cost: number,
+  judgeOnly: boolean,
+): Decision | null {
   return holdingOf(caller, subjectsOf(caller, null))?.judge(cost, judgeOnly, nowMs) ?? null;
 }
 

@@ -1,6 +1,6 @@
 import { addressKey } from "../core/address.ts";
-import { type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
-import { type Asking, lookUpAnonymous } from "./directory.ts";
+import { type Account, type Caller, UNKNOWN_ACCOUNT } from "./caller.ts";
+import { type Asking, knownAnonymous, lookUpAnonymous } from "./directory.ts";
 
 /** Callers without a credential, or with a wrong one: they are their address, on the anonymous tier. */
 
@@ -35,8 +35,16 @@ const LOOPBACK_V6 = "0:0:0:0::/64";
 
 /** The caller that a request's address is. While D1 has never answered its tier and limits are null. */
 export async function addressCaller(asking: Asking, headers: Headers): Promise<Caller> {
-  const address = addressOf(headers);
   const lookup = await lookUpAnonymous(asking);
-  const account = lookup.kind === "known" ? lookup.known.account : UNKNOWN_ACCOUNT;
+  return callerAt(addressOf(headers), lookup.kind === "known" ? lookup.known.account : UNKNOWN_ACCOUNT);
+}
+
+/** As {@link addressCaller}, by what this isolate knows of the anonymous tier, however old; null: nothing. */
+export function knownAddressCaller(headers: Headers): Caller | null {
+  const known = knownAnonymous();
+  return known && callerAt(addressOf(headers), known.account);
+}
+
+function callerAt(address: string, account: Omit<Account, "tenant" | "kind">): Caller {
   return { ...account, tenant: address, kind: "address", credential: null, address };
 }

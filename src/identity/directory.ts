@@ -5,6 +5,7 @@ import {
   type KeyName,
   type Membership,
 } from "../store/credentials.ts";
+import type { TenantStanding } from "../store/tenants.ts";
 import { ANONYMOUS_TIER } from "../store/tiers.ts";
 import type { Account } from "./caller.ts";
 import { KnownAnswers } from "./known-answers.ts";
@@ -28,7 +29,7 @@ export interface Asking {
 
 export interface Known {
   readonly tier: string;
-  readonly suspended: boolean;
+  readonly standing: TenantStanding;
   readonly account: Account;
   /** For a key: its id, and when it ends (Unix milliseconds; null: never). */
   readonly key: { readonly id: string; readonly expiresAtMs: number | null } | null;
@@ -70,7 +71,12 @@ export function knownKey({ nowMs, keepMs }: Pick<Asking, "nowMs" | "keepMs">, ha
   return held?.age === "fresh" ? held.value : null;
 }
 
-/** What a tenant goes by that a token names. Never `none`: one that D1 has no row of is in the default tier. */
+/** Whether this isolate has been told of a key, however long ago. */
+export function isKnownKey(hash: string): boolean {
+  return knownAnswers.get(`key:${hash}`) !== undefined;
+}
+
+/** What a tenant goes by that a token names. Never `none`: its standing says whether D1 has a row of it. */
 export function lookUpTenant(asking: Asking, tenant: string): Promise<Lookup> {
   return lookUp(asking, `tenant:${tenant}`, async () =>
     knownOf(await findMembership(asking.env.DB, tenant), tenant, null),
@@ -83,6 +89,11 @@ export function lookUpAnonymous(asking: Asking): Promise<Lookup> {
     const tier = await findTierMembership(asking.env.DB, ANONYMOUS_TIER);
     return tier && knownOf(tier, "", null);
   });
+}
+
+/** As {@link lookUpAnonymous}, without asking: the last answer, however old; null: none. */
+export function knownAnonymous(): Known | null {
+  return knownAnswers.get("anonymous") ?? null;
 }
 
 /**
@@ -153,9 +164,9 @@ function keep(name: string, answer: Known | null, askedAtMs: number): void {
 }
 
 function knownOf(membership: Membership, tenant: string, key: Known["key"]): Known {
-  const { tier, status, limits, weight, limiterMode } = membership;
+  const { tier, standing, limits, weight, limiterMode } = membership;
   const account = { tenant, kind: "tenant", tier, limits, weight, limiterMode } as const;
-  return { tier, suspended: status === "suspended", account, key };
+  return { tier, standing, account, key };
 }
 
 /** The answer, or a rejection after {@link QUERY_TIMEOUT_MS}. */

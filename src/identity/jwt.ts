@@ -1,26 +1,14 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from "jose";
 import type { Config } from "../config.ts";
-import { issuerKeys } from "./jwks.ts";
+import { issuerKeys, type KeyRequest } from "./jwks.ts";
 import { isTenantId } from "./tenant-id.ts";
+import { keysFor, SIGNATURE_ALGORITHMS, type VerificationKey } from "./verification-keys.ts";
 
 /**
  * A token → the tenant and the subject that it names. Issuer, audience, the end of its life and its signature must all hold; only
  * asymmetric algorithms, so that nobody can sign with what is public.
  */
 
-const ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-];
 /** Clocks of issuers and ours differ a little, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
@@ -30,43 +18,82 @@ export type TokenVerdict =
   /** The issuer's keys cannot be had. */
   | { readonly kind: "unavailable" };
 
+/** No key of the issuer's verifies the token, which a newer set of keys may do. */
+type Unverified = { readonly kind: "unverified"; readonly fault: string };
+
+/** What a token says of its signature, unverified. */
+interface Header {
+  readonly alg: string;
+  readonly kid: string | null;
+}
+
 export function takesTokens(config: Config): boolean {
   return config.JWT_JWKS_URL !== "";
 }
 
-/** @param nowMs the time by which the token must be valid, Unix milliseconds */
-export async function verifyToken(config: Config, token: string, nowMs: number): Promise<TokenVerdict> {
-  const keys = await issuerKeys(config.JWT_JWKS_URL, nowMs);
+/** @param request its time is the one at which the token must be valid */
+export async function verifyToken(config: Config, token: string, request: KeyRequest): Promise<TokenVerdict> {
+  const header = headerOf(token);
+  // No key can make such a token good: the issuer is not asked.
+  if (header === null) return refused("is not valid");
+  const keys = await issuerKeys(config.JWT_JWKS_URL, request);
   if (keys === null) return { kind: "unavailable" };
-  const first = await verifyWith(config, token, keys, nowMs);
-  if (first !== "unknown_key") return first;
-  // The issuer may have turned to a new key since.
-  const newer = await issuerKeys(config.JWT_JWKS_URL, nowMs, true);
-  const second = newer === null || newer === keys ? "unknown_key" : await verifyWith(config, token, newer, nowMs);
-  return second === "unknown_key" ? refused("is signed with a key that its issuer does not publish") : second;
+  const first = await verifyWith(config, token, keysFor(keys, header), header, request.nowMs);
+  if (first.kind !== "unverified") return first;
+  // The issuer may have turned to a new key since, perhaps under the old name.
+  const newer = await issuerKeys(config.JWT_JWKS_URL, request, true);
+  if (newer === null || newer === keys) return refused(first.fault);
+  const second = await verifyWith(config, token, keysFor(newer, header), header, request.nowMs);
+  return second.kind === "unverified" ? refused(second.fault) : second;
 }
 
+function headerOf(token: string): Header | null {
+  try {
+    const { alg, kid } = decodeProtectedHeader(token);
+    if (alg === undefined || !SIGNATURE_ALGORITHMS.includes(alg)) return null;
+    return { alg, kid: typeof kid === "string" ? kid : null };
+  } catch {
+    return null;
+  }
+}
+
+/** Tries each candidate: several keys may have one name, or none. */
 async function verifyWith(
   config: Config,
   token: string,
-  keys: JSONWebKeySet,
+  candidates: readonly VerificationKey[],
+  { alg }: Header,
   nowMs: number,
-): Promise<TokenVerdict | "unknown_key"> {
-  try {
-    // Made anew each time: it imports keys through promises, which requests must not share.
-    const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
-      issuer: config.JWT_ISSUER,
-      audience: config.JWT_AUDIENCE,
-      algorithms: ALGORITHMS,
-      requiredClaims: ["exp"],
-      clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      currentDate: new Date(nowMs),
-    });
-    return tenantOf(payload, config.JWT_TENANT_CLAIM);
-  } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey) return "unknown_key";
-    return refused(faultOf(error));
+): Promise<TokenVerdict | Unverified> {
+  let fault = "is signed with a key that its issuer does not publish";
+  for (const { jwk } of candidates) {
+    try {
+      const { payload } = await jwtVerify(token, await importJWK(jwk, alg), {
+        issuer: config.JWT_ISSUER,
+        audience: config.JWT_AUDIENCE,
+        algorithms: [alg],
+        requiredClaims: ["exp"],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(nowMs),
+      });
+      return tenantOf(payload, config.JWT_TENANT_CLAIM);
+    } catch (error) {
+      // Claims are looked at once a signature holds, so their fault is the token's and not the key's.
+      if (isFaultOfToken(error)) return refused(faultOf(error));
+      // Another signature, or a key that cannot be imported: a point that is not on its curve, say.
+      fault = "is not valid";
+    }
   }
+  return { kind: "unverified", fault };
+}
+
+function isFaultOfToken(error: unknown): boolean {
+  return (
+    error instanceof errors.JWTExpired ||
+    error instanceof errors.JWTClaimValidationFailed ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid
+  );
 }
 
 function tenantOf(payload: JWTPayload, claim: string): TokenVerdict {
@@ -84,8 +111,6 @@ function faultOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return "has expired";
   if (error instanceof errors.JWTClaimValidationFailed)
     return `does not hold what is asked of its claim "${error.claim}"`;
-  if (error instanceof errors.JWKSMultipleMatchingKeys)
-    return "does not say which of its issuer's keys signed it (kid)";
   return "is not valid";
 }
 

@@ -3,7 +3,7 @@ import type { LimiterMode } from "../core/lease.ts";
 import type { Limits } from "../core/policy.ts";
 import { checkRow, queryRows } from "./database.ts";
 import { LIMITS_COLUMNS, limitsRow, readLimits, storedMode, storedWeight } from "./limits.ts";
-import { type TenantStatus, unlistedStatement } from "./tenants.ts";
+import { standingStatement, type TenantStanding } from "./tenants.ts";
 import { findTier } from "./tiers.ts";
 
 /**
@@ -13,7 +13,7 @@ import { findTier } from "./tiers.ts";
 
 export interface Membership {
   readonly tier: string;
-  readonly status: TenantStatus;
+  readonly standing: TenantStanding;
   readonly limits: Limits;
   /** The tier's weight in the command queue. */
   readonly weight: number;
@@ -30,7 +30,7 @@ export interface KeyHolder extends Membership {
 
 const memberRow = limitsRow.extend({
   tier: z.string(),
-  status: z.enum(["active", "suspended"]),
+  standing: z.enum(["active", "suspended", "deleted", "unlisted"]),
   weight: storedWeight,
   limiter_mode: storedMode,
 });
@@ -45,7 +45,7 @@ export async function findKeyHolder(db: D1Database, name: KeyName): Promise<KeyH
   const [found] = await queryRows(
     db
       .prepare(
-        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status, r.weight AS weight,
+        `SELECT k.id AS key_id, k.tenant_id, k.expires_at, t.tier, t.status AS standing, r.weight AS weight,
            r.limiter_mode AS limiter_mode, ${LIMITS_COLUMNS}
          FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN tiers r ON r.name = t.tier
            LEFT JOIN tenant_limits l ON l.tenant_id = t.id
@@ -58,9 +58,9 @@ export async function findKeyHolder(db: D1Database, name: KeyName): Promise<KeyH
   return { keyId: row.key_id, tenant: row.tenant_id, expiresAtMs: row.expires_at, ...membership(row) };
 }
 
-/** What a tenant goes by that a token names; one without a row is in the default tier. @throws StoreUnavailable, BadRow */
+/** What a tenant goes by that a token names, and how it stands; one without a row goes by the default tier. @throws StoreUnavailable, BadRow */
 export async function findMembership(db: D1Database, tenant: string): Promise<Membership> {
-  const [found] = await queryRows(unlistedStatement(db, tenant));
+  const [found] = await queryRows(standingStatement(db, tenant));
   return membership(checkRow("tenants", memberRow, found));
 }
 
@@ -69,10 +69,10 @@ export async function findTierMembership(db: D1Database, name: string): Promise<
   const tier = await findTier(db, name);
   if (tier === null) return null;
   const { version, policies, weight, limiterMode } = tier;
-  return { tier: tier.name, status: "active", limits: { version, policies }, weight, limiterMode };
+  return { tier: tier.name, standing: "active", limits: { version, policies }, weight, limiterMode };
 }
 
 function membership(row: z.infer<typeof memberRow>): Membership {
-  const { tier, status, weight, limiter_mode: limiterMode } = row;
-  return { tier, status, limits: readLimits(row), weight, limiterMode };
+  const { tier, standing, weight, limiter_mode: limiterMode } = row;
+  return { tier, standing, limits: readLimits(row), weight, limiterMode };
 }

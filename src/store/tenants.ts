@@ -6,9 +6,15 @@ import { LIMITS_COLUMNS, limitsRow, readLimits } from "./limits.ts";
 import { bumpClock, CLOCK } from "./limits-clock.ts";
 import { DEFAULT_TIER } from "./tiers.ts";
 
-/** Table `tenants`: who is in which tier. Each is read together with the limits that it goes by. */
+/**
+ * Tables `tenants`, who is in which tier, each read together with the limits that it goes by; and `deleted_tenants`, the
+ * ids that an operator has taken away and not made anew since.
+ */
 
 export type TenantStatus = "active" | "suspended";
+
+/** How an id stands that a token names: `unlisted` was never made here. */
+export type TenantStanding = TenantStatus | "deleted" | "unlisted";
 
 export interface Tenant {
   readonly id: string;
@@ -96,7 +102,7 @@ export type SavedTenant =
   | { readonly kind: "unknown_tier" };
 
 /**
- * Makes a tenant, or moves it to a tier.
+ * Makes a tenant, or moves it to a tier. One that was deleted is made anew.
  *
  * @param status null keeps what it has; a new tenant is active
  * @throws StoreUnavailable, BadRow; nothing is written then
@@ -122,6 +128,7 @@ export async function putTenant(
       )
       .bind(id, given.tier, given.status, act.nowMs),
     tenantStatement(db, id),
+    db.prepare("DELETE FROM deleted_tenants WHERE id = ?1 AND EXISTS (SELECT 1 FROM tenants WHERE id = ?1)").bind(id),
   ]);
   if (!batch.found(3)) return { kind: "unknown_tier" };
   const [saved] = batch.rows(4);
@@ -130,10 +137,9 @@ export async function putTenant(
 }
 
 /**
- * Takes a tenant away, with its keys and limits.
+ * Takes a tenant away, with its keys and limits, and keeps its id as a deleted one's: tokens that name it open nothing.
  *
- * @returns the limits that its id goes by from now on, should a token still name it: the default tier's; null when
- *   there was no such tenant
+ * @returns the default tier's limits, for what its object holds of its own; null when there was no such tenant
  * @throws StoreUnavailable, BadRow; nothing is written then
  */
 export async function deleteTenant(db: D1Database, id: string, act: Act): Promise<Limits | null> {
@@ -141,23 +147,29 @@ export async function deleteTenant(db: D1Database, id: string, act: Act): Promis
   const batch = await runBatch(db, [
     bumpClock(db, exists),
     auditStatement(db, act, { action: "tenant.delete", target: `tenant:${id}`, detail: {} }, exists),
+    db
+      .prepare(`INSERT OR REPLACE INTO deleted_tenants (id, deleted_at) SELECT ?, ? WHERE ${exists.sql}`)
+      .bind(id, act.nowMs, ...exists.args),
     db.prepare("DELETE FROM tenants WHERE id = ? RETURNING id").bind(id),
-    unlistedStatement(db, id),
+    standingStatement(db, id),
   ]);
-  return batch.found(2) ? readLimits(checkRow("tiers", limitsRow, batch.rows(3)[0])) : null;
+  return batch.found(3) ? readLimits(checkRow("tiers", limitsRow, batch.rows(4)[0])) : null;
 }
 
 /**
- * A tenant that may have no row, with the limits that it goes by. Without a row the clock itself is the version: what
+ * A tenant that may have no row: how it stands, and the limits that it goes by. Without a row the clock itself is the version: what
  * the default tier says now is newer than whatever that tenant's object heard when there was a row.
  */
-export function unlistedStatement(db: D1Database, id: string): D1PreparedStatement {
+export function standingStatement(db: D1Database, id: string): D1PreparedStatement {
   return db
     .prepare(
-      `SELECT r.name AS tier, COALESCE(t.status, 'active') AS status, r.weight AS weight, r.limiter_mode AS limiter_mode,
+      `SELECT r.name AS tier, r.weight AS weight,
+         COALESCE(t.status, CASE WHEN d.id IS NULL THEN 'unlisted' ELSE 'deleted' END) AS standing,
+         r.limiter_mode AS limiter_mode,
          r.policies AS policies, r.version AS tier_version,
          COALESCE(t.version, ${CLOCK}) AS tenant_version, l.requests_per_second, l.burst_size
        FROM (SELECT ?1 AS id) AS asked LEFT JOIN tenants t ON t.id = asked.id
+         LEFT JOIN deleted_tenants d ON d.id = asked.id
          JOIN tiers r ON r.name = COALESCE(t.tier, ?2) LEFT JOIN tenant_limits l ON l.tenant_id = t.id`,
     )
     .bind(id, DEFAULT_TIER);

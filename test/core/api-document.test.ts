@@ -32,7 +32,7 @@ const ANY_METHOD = ["/*", "/admin/*", "/metrics", "/t/:tenant/v2/*", "/v1/*", "/
 const PAGES = /^GET \/(dashboard|explorer|docs|assets)?(\/\*?)?$/;
 
 function appOf(vars: Record<string, string>) {
-  return createApp(parseConfig({ ADMIN_TOKEN: "a", VIEWER_TOKEN: "v", ...vars }));
+  return createApp(parseConfig({ ADMIN_TOKEN: "test-admin", VIEWER_TOKEN: "test-viewer", ...vars }));
 }
 
 async function textOf(app: ReturnType<typeof appOf>): Promise<string> {

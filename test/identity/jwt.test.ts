@@ -1,29 +1,21 @@
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from "jose";
+import { type JWK, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { forget } from "../../src/identity/directory.ts";
 import { forgetIssuerKeys } from "../../src/identity/jwks.ts";
 import { verifyToken } from "../../src/identity/jwt.ts";
 import { resolve } from "../../src/identity/resolver.ts";
-import { askingAt, bearer, configOf, tenantWithKey, WatchedD1 } from "./support.ts";
-
-const ISSUER = "https://issuer.example/";
-const AUDIENCE = "headgate";
-const JWKS_URL = "https://issuer.example/jwks.json";
-const config = configOf({ JWT_JWKS_URL: JWKS_URL, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE });
-const NOW_MS = Date.UTC(2026, 9, 1);
-const NOW_SECONDS = NOW_MS / 1000;
-
-interface Signer {
-  readonly kid: string;
-  readonly alg: string;
-  readonly privateKey: CryptoKey;
-  readonly jwk: JWK;
-}
-
-async function signer(kid: string, alg = "ES256"): Promise<Signer> {
-  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-  return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg } };
-}
+import {
+  AUDIENCE,
+  type Claims,
+  config,
+  ISSUER,
+  NOW_MS,
+  NOW_SECONDS,
+  type Signer,
+  newSigner as signer,
+  signToken as token,
+} from "./issuer.ts";
+import { askingAt, bearer, Deferred, tenantWithKey, WatchedD1 } from "./support.ts";
 
 let signers: { first: Signer; second: Signer; rsa: Signer; ed: Signer };
 beforeAll(async () => {
@@ -34,21 +26,6 @@ beforeAll(async () => {
     ed: await signer("ed", "EdDSA"),
   };
 });
-
-interface Claims {
-  iss?: string;
-  aud?: string;
-  exp?: number | null;
-  nbf?: number;
-  tenant?: unknown;
-  sub?: string;
-}
-
-function token(by: Signer, claims: Claims = {}, header: { kid?: string } = { kid: by.kid }): Promise<string> {
-  const { exp = NOW_SECONDS + 60, ...rest } = claims;
-  const payload = { iss: ISSUER, aud: AUDIENCE, tenant: "acme", ...rest, ...(exp === null ? {} : { exp }) };
-  return new SignJWT(payload).setProtectedHeader({ alg: by.alg, ...header }).sign(by.privateKey);
-}
 
 /** What the issuer publishes: keys, or an answer of its own making. */
 let published: JWK[] | (() => Response);
@@ -67,7 +44,8 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const kindAt = async (text: string, nowMs = NOW_MS) => (await verifyToken(config, text, nowMs)).kind;
+const at = (nowMs: number) => ({ nowMs, defer: new Deferred().add });
+const kindAt = async (text: string, nowMs = NOW_MS) => (await verifyToken(config, text, at(nowMs))).kind;
 
 const ACME = { kind: "tenant", tenant: "acme", subject: null };
 
@@ -77,7 +55,7 @@ describe("a token", () => {
     ["RS256", "rsa"],
     ["EdDSA", "ed"],
   ])("signed with %s names its tenant", async ([, name]) => {
-    expect(await verifyToken(config, await token(signers[name]), NOW_MS)).toEqual(ACME);
+    expect(await verifyToken(config, await token(signers[name]), at(NOW_MS))).toEqual(ACME);
   });
 
   test.for<[string, Claims, string]>([
@@ -104,8 +82,8 @@ describe("a token", () => {
       .setAudience(AUDIENCE)
       .setExpirationTime(NOW_SECONDS + 60)
       .sign(signers.first.privateKey);
-    expect(await verifyToken(by("https://example.com/org"), text, NOW_MS)).toEqual(ACME);
-    expect((await verifyToken(by("toString"), text, NOW_MS)).kind).toBe("refused");
+    expect(await verifyToken(by("https://example.com/org"), text, at(NOW_MS))).toEqual(ACME);
+    expect((await verifyToken(by("toString"), text, at(NOW_MS))).kind).toBe("refused");
   });
 
   test("without a signature, or signed with what is public, proves nothing", async () => {
@@ -148,17 +126,17 @@ describe("the issuer's keys", () => {
     expect(fetches).toBe(2);
   });
 
-  test("are fetched again for an unknown one, at most every 30 s", async () => {
+  test("are fetched again for an unknown one at once, and then at most every 30 s", async () => {
     published = [signers.first.jwk];
     await kindAt(await token(signers.first));
     published = [signers.first.jwk, signers.second.jwk];
     const rotated = await token(signers.second);
-    expect(await kindAt(rotated, NOW_MS + 29_999)).toBe("refused");
-    expect(fetches).toBe(1);
-    expect(await kindAt(rotated, NOW_MS + 30_000)).toBe("tenant");
+    expect(await kindAt(rotated, NOW_MS + 1)).toBe("tenant");
     expect(fetches).toBe(2);
-    for (const kid of ["x1", "x2", "x3"]) await kindAt(await token(signers.first, {}, { kid }), NOW_MS + 30_001);
+    for (const kid of ["x1", "x2", "x3"]) await kindAt(await token(signers.first, {}, { kid }), NOW_MS + 30_000);
     expect(fetches).toBe(2);
+    await kindAt(await token(signers.first, {}, { kid: "x4" }), NOW_MS + 30_001);
+    expect(fetches).toBe(3);
   });
 
   test("that cannot be fetched are used as they were, for a day", async () => {

@@ -30,7 +30,7 @@ const ask = (nowMs: number, headers: Headers, deferred?: Deferred) =>
   resolve(config, askingAt(nowMs, d1, deferred), headers);
 const codeOf = async (nowMs: number, headers: Headers) => {
   const resolution = await ask(nowMs, headers);
-  return resolution.kind === "refused" ? resolution.problem.code : resolution.kind;
+  return "problem" in resolution ? resolution.problem.code : resolution.kind;
 };
 
 describe("a key", () => {
@@ -69,7 +69,7 @@ describe("a key", () => {
   test("with another tenant's name is as unknown as a wrong key", async () => {
     const { secret } = await tenantWithKey(tenant);
     const wrongTenant = await ask(NOW_MS, basic(`${tenant}x`, secret));
-    expect(wrongTenant).toMatchObject({ kind: "refused", problem: { code: "unauthenticated" } });
+    expect(wrongTenant).toMatchObject({ kind: "stranger", problem: { code: "unauthenticated" } });
     expect(await ask(NOW_MS, bearer(`${secret}x`))).toEqual(wrongTenant);
   });
 
@@ -143,7 +143,7 @@ describe("how long an answer is used", () => {
     const uncached = () => resolve(config, { ...askingAt(NOW_MS, d1), keepMs: 0 }, bearer(secret));
     expect((await uncached()).kind).toBe("caller");
     await deleteKey(env.DB, tenant, keyId, act);
-    expect((await uncached()).kind).toBe("refused");
+    expect((await uncached()).kind).toBe("stranger");
   });
 
   test("a wrong key costs one query a second, however often it is tried", async () => {

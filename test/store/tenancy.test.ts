@@ -188,7 +188,14 @@ describe("keys and the query of identity", () => {
     expect(await makeKey("k1", "key_1", "hash-1", NOW_MS + 1)).toBe("created");
     const holder = await findKeyHolder(DB, { hash: "hash-1" });
     const limits = (await findTenant(DB, "k1"))?.limits;
-    const expected = { keyId: "key_1", tenant: "k1", tier: "free", status: "active", expiresAtMs: NOW_MS + 1, limits };
+    const expected = {
+      keyId: "key_1",
+      tenant: "k1",
+      tier: "free",
+      standing: "active",
+      expiresAtMs: NOW_MS + 1,
+      limits,
+    };
     expect(holder).toEqual({ ...expected, weight: 1, limiterMode: "leased" });
     expect(await findKeyHolder(DB, { hash: "hash-none" })).toBeNull();
   });
@@ -206,9 +213,9 @@ describe("keys and the query of identity", () => {
 
   test("a tenant that nobody listed is in the default tier, under the version of the latest change of all", async () => {
     const before = await findMembership(DB, "unlisted");
-    expect(before).toMatchObject({ tier: "standard", status: "active", limits: { policies: bucket(100, 200) } });
+    expect(before).toMatchObject({ tier: "standard", standing: "unlisted", limits: { policies: bucket(100, 200) } });
     expect(before.limits.version).toBe(await clock());
-    expect(await findTierMembership(DB, "anonymous")).toMatchObject({ tier: "anonymous", status: "active" });
+    expect(await findTierMembership(DB, "anonymous")).toMatchObject({ tier: "anonymous", standing: "active" });
   });
 });
 

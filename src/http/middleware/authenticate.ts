@@ -1,13 +1,21 @@
 import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Config } from "../../config.ts";
-import type { Problem } from "../../core/problem.ts";
 import { addressCaller } from "../../identity/address.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { type Resolution, resolve, resolveKnown, resolveLocal } from "../../identity/resolver.ts";
+import { parseCredential } from "../../identity/credentials.ts";
+import { takesTokens } from "../../identity/jwt.ts";
+import {
+  knownCheck,
+  type Resolution,
+  resolve,
+  resolveKnown,
+  resolveLocal,
+  type StrangerProblem,
+} from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { problem } from "../problem.ts";
 import { repeatedCredential } from "../repeated-field.ts";
-import { answerStranger, askingOf } from "./stranger.ts";
+import { answerStranger, askingOf, tryCredential } from "./stranger.ts";
 
 interface Options {
   /** A request without a credential from this machine is `LOCAL_TENANT`'s, where the deployment names one. */
@@ -29,10 +37,15 @@ export function authenticate(config: Config, { local }: Options): MiddlewareHand
   };
 
   async function lookInto(c: Context<AppEnv>): Promise<Caller | Response> {
-    const { headers } = c.req.raw;
-    const repeated = repeatedCredential(headers);
+    const repeated = repeatedCredential(c.req.raw.headers);
     if (repeated !== null) return problem(c, repeated);
+    const credential = parseCredential(c.req.raw.headers, takesTokens(config));
+    return tryCredential(c, await knownCheck(credential), () => judge(c));
+  }
+
+  async function judge(c: Context<AppEnv>): Promise<Caller | Response> {
     const asking = askingOf(c, config);
+    const { headers } = c.req.raw;
     let resolution: Resolution = await resolve(config, asking, headers);
     if (resolution.kind === "anonymous" && local) {
       resolution = (await resolveLocal(config, asking, c.req.raw)) ?? resolution;
@@ -42,11 +55,10 @@ export function authenticate(config: Config, { local }: Options): MiddlewareHand
         return resolution.caller;
       case "anonymous":
         return openToAddresses ? addressCaller(asking, headers) : answerStranger(c, config, NO_CREDENTIAL);
-      case "refused": {
-        const { problem: fault } = resolution;
-        // Whoever is known and refused, or cannot be looked up, has not guessed.
-        return fault.code === "unauthenticated" ? answerStranger(c, config, fault) : problem(c, fault);
-      }
+      case "refused":
+        return problem(c, resolution.problem);
+      case "stranger":
+        return answerStranger(c, config, resolution.problem);
     }
   }
 }
@@ -57,7 +69,7 @@ function goOn(c: Context<AppEnv>, next: Next, found: Caller | Response): ReturnT
   return next();
 }
 
-const NO_CREDENTIAL: Problem & { code: "unauthenticated" } = {
+const NO_CREDENTIAL: StrangerProblem = {
   code: "unauthenticated",
   detail: "The request carries no credential. Send `Authorization: Bearer <key>`, `X-API-Key`, or HTTP Basic.",
 };

@@ -1,15 +1,15 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
-import type { Problem } from "../../core/problem.ts";
 import { ACCESS_TOKEN_SECONDS, makesTokens, signAccessToken } from "../../identity/access-token.ts";
 import { addressOf } from "../../identity/address.ts";
+import type { Caller } from "../../identity/caller.ts";
 import { type Credential, parseCredential, tenantAndKey } from "../../identity/credentials.ts";
-import { resolveKey } from "../../identity/resolver.ts";
+import { knownCheck, resolveKey, type StrangerProblem } from "../../identity/resolver.ts";
 import type { AppEnv } from "../app-env.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { CALLERS } from "../examples/callers.ts";
-import { answerStranger, askingOf } from "../middleware/stranger.ts";
+import { answerStranger, askingOf, tryCredential } from "../middleware/stranger.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 import { repeatedCredential } from "../repeated-field.ts";
@@ -64,15 +64,11 @@ async function answerToken(c: Context<AppEnv>, config: Config, credential: Crede
   if (credential.kind !== "api-key" || credential.tenant === undefined) {
     return answerStranger(c, config, wrong("Send client_id and client_secret, or HTTP Basic: a tenant and its key."));
   }
-  const resolution = await resolveKey(askingOf(c, config), credential, addressOf(c.req.raw.headers));
-  if (resolution.kind === "anonymous") return problem(c, { code: "internal" });
-  if (resolution.kind === "refused") {
-    const { problem: fault } = resolution;
-    return fault.code === "unauthenticated" ? answerStranger(c, config, fault) : problem(c, fault);
-  }
-  const { tenant, credential: keyId } = resolution.caller;
+  const holder = await tryCredential(c, await knownCheck(credential), () => judgeKey(c, config, credential));
+  if (holder instanceof Response) return holder;
+  const { tenant, credential: keyId } = holder;
   if (keyId === null) return problem(c, { code: "internal" });
-  c.set("caller", resolution.caller);
+  c.set("caller", holder);
   const limited = await refuseOverLimit(c, config, COST);
   if (limited instanceof Response) return limited;
   const token = await signAccessToken(config, { tenant, keyId }, c.get("nowMs"));
@@ -81,6 +77,22 @@ async function answerToken(c: Context<AppEnv>, config: Config, credential: Crede
   });
 }
 
-function wrong(detail: string): Problem & { code: "unauthenticated" } {
+async function judgeKey(
+  c: Context<AppEnv>,
+  config: Config,
+  credential: Credential & { kind: "api-key" },
+): Promise<Caller | Response> {
+  const resolution = await resolveKey(askingOf(c, config), credential, addressOf(c.req.raw.headers));
+  switch (resolution.kind) {
+    case "caller":
+      return resolution.caller;
+    case "stranger":
+      return answerStranger(c, config, resolution.problem);
+    case "refused":
+      return problem(c, resolution.problem);
+  }
+}
+
+function wrong(detail: string): StrangerProblem {
   return { code: "unauthenticated", detail };
 }
