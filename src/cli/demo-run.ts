@@ -54,12 +54,18 @@ export async function runDemo(plan: DemoPlan, view: DemoView, interrupted: Abort
     started.push(provider);
     // Loaded only now: a misspelt option is answered at once, without a bundler and a runtime.
     const { startGateway } = await import("./gateway.ts");
-    const gateway = await startGateway({ port: 0, persistTo: folder, vars: variables(plan, provider.url) });
+    const gateway = await startGateway(
+      { port: 0, persistTo: folder, vars: variables(plan, provider.url) },
+      interrupted,
+    );
     started.push(gateway);
     view.say(`gateway ${gateway.url}, backend ${provider.url}, state in ${folder}`);
     await liftLimits(gateway);
     const outcome = await sendAndDrain(plan, gateway, provider, view, interrupted);
     return interrupted.aborted ? null : outcome;
+  } catch (error) {
+    if (interrupted.aborted) return null;
+    throw error;
   } finally {
     // One that does not stop must not keep the other, or the folder, from going.
     await Promise.allSettled(started.map((part) => part.stop()));

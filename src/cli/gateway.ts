@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,8 @@ import { type Config, parseConfig } from "../config.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { assertTenant, migrateLocal, seedDemoTenants } from "./local-database.ts";
 import { ensurePages, withPagesBeside } from "./pages.ts";
+import { tieRuntimeToThisProcess } from "./runtime.ts";
+import { assertSoundDatabases } from "./state-files.ts";
 
 /**
  * The whole gateway on this machine: the Worker as wrangler.toml describes it, on workerd directly (without the
@@ -37,20 +38,25 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** @throws Error with one line for people: a bad variable, a port that is taken */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+/**
+ * @param interrupted ends the start early: the process must end then, and takes everything with it
+ * @throws Error with one line for people: a bad variable, a port or a folder that is taken, a damaged database
+ */
+export async function startGateway(options: GatewayOptions, interrupted: AbortSignal): Promise<Gateway> {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(path.join(ROOT, "wrangler.toml"));
   // Tokens of an earlier run are worth nothing: their clients ask for new ones.
   const secrets = { ADMIN_TOKEN: DEV_ADMIN_TOKEN, OAUTH_SECRET: randomBytes(32).toString("hex") };
   const bindings = { ...secrets, ...Object(workerOptions.bindings), ...options.vars };
   const config = parseConfig(bindings);
   await assertPortFree(options.port);
-  await mkdir(options.persistTo, { recursive: true });
-  const release = await lockFolder(options.persistTo);
+  const release = await lockFolder(options.persistTo, interrupted);
+  // Where wrangler keeps local state too, so that `wrangler d1 execute --local` sees the same database.
+  const state = path.resolve(options.persistTo, "v3");
+  assertSoundDatabases(state);
+  tieRuntimeToThisProcess(options.persistTo);
   const shared = {
     host: "127.0.0.1",
-    // Where wrangler keeps local state too, so that `wrangler d1 execute --local` sees the same database.
-    resourcePersistencePath: path.resolve(options.persistTo, "v3"),
+    resourcePersistencePath: state,
     log: new Log(LogLevel.WARN),
     cf: false,
   } as const;
@@ -60,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     prepareDatabase({ ...shared, workers: [{ ...worker, ...NOTHING }] }, config),
     ensurePages(),
   ]);
+  interrupted.throwIfAborted();
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({ ...shared, port: options.port, workers: [{ ...worker, modules }, pages] }),
   );

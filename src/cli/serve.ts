@@ -44,11 +44,16 @@ Try:
 async function serve(options: ServeArguments, interrupted: AbortSignal): Promise<number> {
   // Loaded only now: a misspelt option is answered at once, without a bundler and a runtime.
   const { startGateway } = await import("./gateway.ts");
-  const gateway = await startGateway(options);
+  const gateway = await Promise.race([startGateway(options, interrupted), aborted(interrupted)]);
+  // What has been started so far ends with this process.
+  if (gateway === undefined) return INTERRUPTED;
   console.log(greeting(gateway, options.persistTo));
   await aborted(interrupted);
   await gateway.stop();
   return 0;
 }
+
+/** The exit code of a start that did not come to its end: a shell's for an interrupted command. */
+const INTERRUPTED = 130;
 
 await runTool(USAGE, readArguments, serve);

@@ -1,3 +1,5 @@
+import { onParentEnd } from "./process-table.ts";
+
 /**
  * How every command line tool starts and ends: usage for `--help`, one line for what is wrong and exit code 1, and one
  * signal that says when somebody wants it to end.
@@ -9,7 +11,8 @@
  * @param usage what `--help` prints
  * @param read makes settings of the arguments, and throws an Error with one line for people
  * @param run what the tool does; its exit code comes once everything that it started has ended. `interrupted` aborts
- *   with the first Ctrl-C or SIGTERM; a second one kills the process
+ *   with the first SIGINT (Ctrl-C), SIGTERM or SIGHUP, or once the npm that runs the tool has ended; a second signal
+ *   kills the process
  */
 export async function runTool<Settings extends object>(
   usage: string,
@@ -37,6 +40,8 @@ function interruption(): AbortSignal {
     controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, abort);
+  // A signal to npm alone may end it without a word to what it runs.
+  if (process.env.npm_lifecycle_event !== undefined) onParentEnd(abort);
   // Miniflare, for one, ends the process in the midst of a signal, before anything could be stopped in good order.
   process.on("newListener", (event, listener: () => void) => {
     if (isSignal(event)) queueMicrotask(() => process.off(event, listener));
@@ -44,7 +49,7 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 function isSignal(event: string | symbol): event is (typeof SIGNALS)[number] {
   return SIGNALS.some((signal) => signal === event);

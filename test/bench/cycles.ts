@@ -48,8 +48,11 @@ interface Side {
   readonly stop: () => Promise<void>;
 }
 
+/** Nothing interrupts a bench from within. */
+const NEVER = new AbortController().signal;
+
 async function startEngine(folder: string): Promise<Side> {
-  const gateway = await startGateway({ port: 0, persistTo: path.join(folder, "engine"), vars: {} });
+  const gateway = await startGateway({ port: 0, persistTo: path.join(folder, "engine"), vars: {} }, NEVER);
   const client = connect(gateway.url, CONNECTIONS);
   const stop = async () => {
     client.close();
