@@ -1,5 +1,6 @@
 import type { CommandError } from "../core/command.ts";
 import type { QueueEntry } from "../core/queue.ts";
+import type { WorkShares } from "../core/work-shares.ts";
 import type { Outcome, TransactionalExecutor } from "../executor/port.ts";
 import type { CommandStore } from "./command-store.ts";
 import type { ReservedKeys } from "./engine-state.ts";
@@ -46,18 +47,28 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
 
 /** Timers that go off between two batches of commands: neither holds up the other for long. */
 const TIMERS_PER_TURN_MAX = 64;
-/** Work of a turn, in the executor's steps: 0.2 s. Whoever has the turn then is the last of it. */
+/** Work of a turn of commands, in the executor's steps: 0.2 s. The command that has the turn then is the last of it. */
 export const TURN_STEPS_MAX = 20_000_000;
+/** Work of a turn of timers: 20 ms. */
+const TIMER_TURN_STEPS_MAX = 2_000_000;
+/** Of a timer beyond its expressions: its instance is read and written. */
+const TIMER_STEPS = 20_000;
 /** A bug rarely goes away by itself, and there is no command that could be set aside. */
 const TIMER_AGAIN_MS = 60_000;
 
-/** Lets timers go off that are due, each instance's in a transaction of its own. @returns true when more may be due */
-export function fireTimers(parts: RunnerParts, nowMs: number): boolean {
+/**
+ * Lets timers go off that are due, each instance's in a transaction of its own, at its tenant's expense.
+ *
+ * @returns true when more may be due of tenants that need not wait
+ */
+export function fireTimers(parts: RunnerParts, shares: WorkShares, nowMs: number): boolean {
   const { embedded, storage, keys } = parts;
-  const due = embedded.dueTimers(nowMs, TIMERS_PER_TURN_MAX);
-  const enough = embedded.stepsSpent() + TURN_STEPS_MAX;
+  const due = embedded.dueTimers(nowMs, TIMERS_PER_TURN_MAX, shares.waiting(nowMs));
+  const enough = embedded.stepsSpent() + TIMER_TURN_STEPS_MAX;
   for (const timers of due) {
     if (embedded.stepsSpent() > enough) return true;
+    if (!shares.mayRun(timers.tenant, nowMs)) continue;
+    const before = embedded.stepsSpent();
     try {
       storage.transactionSync(() => embedded.fireTimers(timers, nowMs));
     } catch (error) {
@@ -65,6 +76,7 @@ export function fireTimers(parts: RunnerParts, nowMs: number): boolean {
       keys.confirm();
       embedded.postponeTimers(timers, nowMs + TIMER_AGAIN_MS);
     }
+    shares.charge(timers.tenant, TIMER_STEPS + embedded.stepsSpent() - before, nowMs);
   }
   return due.length === TIMERS_PER_TURN_MAX;
 }

@@ -49,8 +49,8 @@ export interface TransactionalExecutor {
    */
   stepsSpent(): number;
 
-  /** What has a timer due, the longest overdue first, at most so many. */
-  dueTimers(nowMs: number, limit: number): readonly DueTimers[];
+  /** What has a timer due, the longest overdue first, at most so many, of all tenants but those that are to wait. */
+  dueTimers(nowMs: number, limit: number, waiting: readonly string[]): readonly DueTimers[];
 
   /**
    * Lets timers go off, synchronously and in a transaction of the caller's.
@@ -62,8 +62,8 @@ export interface TransactionalExecutor {
   /** Looks at these timers again at that time only: firing them has thrown. */
   postponeTimers(due: DueTimers, untilMs: number): void;
 
-  /** When the next timer is due, in Unix milliseconds; null: there is none. */
-  nextTimerMs(): number | null;
+  /** When the next timer is due of any tenant but those that wait, in Unix milliseconds; null: there is none. */
+  nextTimerMs(waiting: readonly string[]): number | null;
 }
 
 /** Timers that go off together. */

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
-import { evaluate, feelStepsSpent } from "../../src/executor/embedded/feel/feel.ts";
+import { evaluate } from "../../src/executor/embedded/feel/feel.ts";
 import { FUNCTIONS } from "../../src/executor/embedded/feel/functions/index.ts";
 import { STEP_NS, STEPS_MAX } from "../../src/executor/embedded/feel/meter.ts";
 import { parseSteps } from "../../src/executor/embedded/feel/parse.ts";
+import { stepsSpent } from "../../src/executor/embedded/spent.ts";
 
 // What an expression takes is at most a constant times what it is charged, however its parts are put together. Measured
 // in time of this thread on a processor, which others on the machine do not add to; the best of three, since what is not
@@ -33,11 +34,11 @@ function measured(feel: string): { readonly steps: number; readonly ns: number; 
   let steps = 0;
   let message = "";
   for (let turn = 0; turn < 3; turn++) {
-    const before = feelStepsSpent();
+    const before = stepsSpent();
     const start = process.threadCpuUsage();
     const evaluated = evaluate(feel, VARIABLES);
     const took = process.threadCpuUsage(start);
-    steps = feelStepsSpent() - before;
+    steps = stepsSpent() - before;
     ns = Math.min(ns, (took.user + took.system) * 1_000);
     message = evaluated.ok ? "" : evaluated.message;
     if (ns <= Math.max(FLOOR_NS, steps * STEP_NS * RATIO_MAX)) break;
@@ -125,9 +126,9 @@ describe("the time of an expression is within its charge", () => {
 
   test("an expression ends when it has taken what one may take", () => {
     const feel = "for a in numbers return for b in numbers return a + b";
-    const before = feelStepsSpent();
+    const before = stepsSpent();
     expect(evaluate(feel, VARIABLES)).toMatchObject({ ok: false, message: expect.stringContaining("too many steps") });
-    expect(feelStepsSpent() - before - parseSteps(feel)).toBeLessThan(STEPS_MAX * 1.01);
+    expect(stepsSpent() - before - parseSteps(feel)).toBeLessThan(STEPS_MAX * 1.01);
   });
 
   test("a text in texts is refused before it is larger than a variable may be", () => {

@@ -75,12 +75,12 @@ describe("a timer", () => {
     withEngine((engine) => {
       install(engine, "acme", model);
       engine.start("acme", "p", { n: 1 });
-      expect(engine.executor.nextTimerMs()).toBe(T0 + 10 * SECOND);
+      expect(engine.executor.nextTimerMs([])).toBe(T0 + 10 * SECOND);
       engine.fire(T0 + 10 * SECOND - 1);
       expect(engine.activate("acme", "a", T0 + 10 * SECOND)).toEqual([]);
       engine.fire(T0 + 10 * SECOND);
       expect(engine.activateOne("acme", "a", T0 + 10 * SECOND).variables).toEqual({ n: 2 });
-      expect([engine.executor.nextTimerMs(), engine.executor.dueTimers(T0 + 99 * SECOND, 9)]).toEqual([null, []]);
+      expect([engine.executor.nextTimerMs([]), engine.executor.dueTimers(T0 + 99 * SECOND, 9, [])]).toEqual([null, []]);
     }));
 
   it("of a cancelled instance never goes off", () =>
@@ -88,7 +88,7 @@ describe("a timer", () => {
       install(engine, "acme", model);
       const processInstanceKey = engine.start("acme", "p");
       engine.ok("acme", "PROCESS_INSTANCE:CANCEL", { processInstanceKey });
-      expect([engine.executor.nextTimerMs(), states(engine)]).toEqual([null, ["terminated"]]);
+      expect([engine.executor.nextTimerMs([]), states(engine)]).toEqual([null, ["terminated"]]);
     }));
 
   it("that finds the variables too large is an incident, and goes on once there is room", () =>
@@ -111,10 +111,10 @@ describe("a timer", () => {
     withEngine((engine) => {
       install(engine, "acme", model);
       engine.start("acme", "p", { n: 1 });
-      const [due] = engine.executor.dueTimers(T0 + 10 * SECOND, 1);
+      const [due] = engine.executor.dueTimers(T0 + 10 * SECOND, 1, []);
       if (due === undefined) throw new Error("nothing is due");
       engine.executor.postponeTimers(due, T0 + 60 * SECOND);
-      expect(engine.executor.nextTimerMs()).toBe(T0 + 60 * SECOND);
+      expect(engine.executor.nextTimerMs([])).toBe(T0 + 60 * SECOND);
       engine.fire(T0 + 60 * SECOND);
       expect(engine.activate("acme", "a", T0 + 60 * SECOND)).toHaveLength(1);
     }));
@@ -366,3 +366,15 @@ it("notices tell of each job that can be had, once", () =>
       null,
     ]);
   }));
+
+describe("a start event with output mappings", () => {
+  it("makes variables of those that the instance begins with", () =>
+    withEngine((engine) => {
+      const [begin, ...rest] = [start("a"), task("a", ["end"]), end()];
+      if (begin?.kind !== "start-event") throw new Error("no start event");
+      const outputs = [{ source: { feel: "n + 0.2" }, target: "m" }];
+      install(engine, "acme", modelOf({ ...begin, outputs }, ...rest));
+      engine.start("acme", "p", { n: 0.1 });
+      expect(engine.activateOne("acme", "a").variables).toEqual({ n: 0.1, m: 0.3 });
+    }));
+});

@@ -3,6 +3,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
+import { BURST_STEPS, SHARED_STEPS_PER_MS } from "../../src/core/work-shares.ts";
+import { stepsSpent } from "../../src/executor/embedded/spent.ts";
 import { accepted, advance, again, type Engine, newEngine } from "../durable/support.ts";
 import { end, flow, processOf, start, task } from "./bpmn/documents.ts";
 
@@ -90,11 +92,62 @@ describe("a timer", () => {
     expect(await states(engine)).toEqual(["completed", "completed"]);
   });
 
-  test("of very many instances all go off, in turns", async () => {
+  test("of very many instances all go off, in turns that leave room for others", async () => {
     const engine = await deployed(PAUSED);
     for (let n = 0; n < 150; n++) await create(engine);
     await advance(engine, 10 * SECOND);
-    await vi.waitFor(async () => expect(new Set(await states(engine))).toEqual(new Set(["completed"])));
+    for (let turn = 0; turn < 50; turn++) await advance(engine, 10);
+    expect(new Set(await states(engine))).toEqual(new Set(["completed"]));
+  });
+});
+
+describe("timers are at their tenant's expense", () => {
+  /** Each turn of its loop evaluates some 15 million steps. */
+  const COSTLY = processOf(
+    [
+      `${start}${flow("f1", "s", "t")}${pause("PT1S")}${flow("f2", "t", "g")}`,
+      `<bpmn:exclusiveGateway id="g" default="f4"/>`,
+      `<bpmn:sequenceFlow id="f3" sourceRef="g" targetRef="t"><bpmn:conditionExpression>`,
+      `=string length(string(for i in 1..20000 return "${"x".repeat(20)}")) &gt; 0 and (for i in 1..60000 return i * i)[1] = 1`,
+      `</bpmn:conditionExpression></bpmn:sequenceFlow>${flow("f4", "g", "e")}${end}`,
+    ].join(""),
+  );
+  const SECONDS = 5;
+
+  async function flooded(): Promise<Engine> {
+    const engine = await deployed(PAUSED);
+    const { error } = await accepted(
+      engine,
+      "DEPLOYMENT:CREATE",
+      { resources: [{ name: "p.bpmn", content: COSTLY }] },
+      "tenant:costly",
+    );
+    expect(error).toBeUndefined();
+    for (let n = 0; n < 50; n++) {
+      await accepted(engine, "PROCESS_INSTANCE:CREATE", { processId: "p" }, "tenant:costly");
+    }
+    return engine;
+  }
+
+  test("one tenant's loops take no more than the share that timers have", { timeout: 60_000 }, async () => {
+    const engine = await flooded();
+    const before = stepsSpent();
+    for (let ms = 0; ms < SECONDS * SECOND; ms += 50) await advance(engine, 50);
+    const most = SECONDS * SECOND * SHARED_STEPS_PER_MS + BURST_STEPS + 2 * 20_000_000;
+    expect(stepsSpent() - before).toBeGreaterThan(most / 4);
+    expect(stepsSpent() - before).toBeLessThan(most);
+  });
+
+  test("another tenant's timer goes off at its time, also when the object has lost its memory", async () => {
+    let engine = await flooded();
+    await create(engine);
+    vi.setSystemTime(T0 + 10 * SECOND - 1);
+    await evictDurableObject(engine);
+    engine = again(engine);
+    await runDurableObjectAlarm(engine);
+    await advance(engine, 1);
+    await advance(engine, 1);
+    expect(await states(engine)).toContain("completed");
   });
 });
 

@@ -100,7 +100,7 @@ export class Engine {
 
   /** Lets every timer go off that is due. */
   fire(nowMs: number): void {
-    for (const due of this.executor.dueTimers(nowMs, 1000)) this.executor.fireTimers(due, nowMs);
+    for (const due of this.executor.dueTimers(nowMs, 1000, [])) this.executor.fireTimers(due, nowMs);
   }
 
   rows(query: string, ...bindings: SqlStorageValue[]): Record<string, SqlStorageValue>[] {

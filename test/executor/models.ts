@@ -14,6 +14,7 @@ function flows(from: string, targets: readonly string[], conditions: readonly (s
 
 export const start = (...targets: string[]): Part => ({
   kind: "start-event",
+  outputs: [],
   id: "start",
   name: null,
   outgoing: flows("start", targets),

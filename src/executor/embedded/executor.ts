@@ -11,7 +11,6 @@ import type { KeySource } from "../../core/keys.ts";
 import type { ExecutableCommand, Outcome, TransactionalExecutor } from "../port.ts";
 import { activateJobs, nextJobMs } from "./activation.ts";
 import { deploy } from "./deployments.ts";
-import { feelStepsSpent } from "./feel/feel.ts";
 import { resolveIncident } from "./incidents.ts";
 import { cancelInstance, createInstance, sweepInstances } from "./instances.ts";
 import { completeJob, failJob, throwError, updateJob } from "./job-commands.ts";
@@ -21,6 +20,7 @@ import { payloadSchemas } from "./payloads.ts";
 import { type Found, type InstanceState, instanceState, type SearchQuery, search } from "./search.ts";
 import type { Fault } from "./search-filter.ts";
 import type { SearchKind } from "./search-kinds.ts";
+import { stepsSpent } from "./spent.ts";
 import { type DueInstance, dueInstances, fireInstance, nextDueMs, postponeInstance } from "./timers.ts";
 import type { Work } from "./work.ts";
 
@@ -77,8 +77,8 @@ export class EmbeddedExecutor implements TransactionalExecutor {
     return sweepInstances(this.#sql, nowMs - this.#keepMs);
   }
 
-  dueTimers(nowMs: number, limit: number): readonly DueInstance[] {
-    return dueInstances(this.#sql, nowMs, limit);
+  dueTimers(nowMs: number, limit: number, waiting: readonly string[]): readonly DueInstance[] {
+    return dueInstances(this.#sql, nowMs, limit, waiting);
   }
 
   fireTimers({ tenant, seq }: DueInstance, nowMs: number): void {
@@ -90,11 +90,11 @@ export class EmbeddedExecutor implements TransactionalExecutor {
   }
 
   stepsSpent(): number {
-    return feelStepsSpent();
+    return stepsSpent();
   }
 
-  nextTimerMs(): number | null {
-    return nextDueMs(this.#sql);
+  nextTimerMs(waiting: readonly string[]): number | null {
+    return nextDueMs(this.#sql, waiting);
   }
 
   /**

@@ -155,7 +155,7 @@ export const EMBEDDED_SCHEMA: readonly string[] = [
 
   CREATE UNIQUE INDEX process_definitions_version ON process_definitions (tenant, process_id, version);
   CREATE INDEX process_instances_ended ON process_instances (ended_at) WHERE ended_at IS NOT NULL;
-  CREATE INDEX process_instances_due ON process_instances (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX process_instances_due ON process_instances (due_at, tenant) WHERE due_at IS NOT NULL;
   CREATE UNIQUE INDEX process_instances_business ON process_instances (tenant, business_id)
     WHERE business_id IS NOT NULL AND ended_at IS NULL;
   CREATE INDEX process_jobs_available ON process_jobs (tenant, type, available_at) WHERE available_at IS NOT NULL;

@@ -10,21 +10,27 @@ import type { Work } from "./work.ts";
 /** An instance that has a timer due. */
 export type DueInstance = { readonly seq: number; readonly tenant: string };
 
-/** Instances of all tenants with a timer due, the longest overdue first. */
-export function dueInstances(sql: SqlStorage, nowMs: number, limit: number): DueInstance[] {
+/** Instances with a timer due, the longest overdue first, of all tenants but those that are to wait. */
+export function dueInstances(sql: SqlStorage, nowMs: number, limit: number, waiting: readonly string[]): DueInstance[] {
   return sql
     .exec<DueInstance>(
-      "SELECT seq, tenant FROM process_instances WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+      `SELECT seq, tenant FROM process_instances
+       WHERE due_at <= ? AND tenant NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
       nowMs,
+      JSON.stringify(waiting),
       limit,
     )
     .toArray();
 }
 
-/** When the next timer of any tenant is due, in Unix milliseconds; null: there is none. */
-export function nextDueMs(sql: SqlStorage): number | null {
+/** When the next timer is due of any tenant but those that wait, in Unix milliseconds; null: there is none. */
+export function nextDueMs(sql: SqlStorage, waiting: readonly string[]): number | null {
   return sql
-    .exec<{ at: number | null }>("SELECT min(due_at) AS at FROM process_instances WHERE due_at IS NOT NULL")
+    .exec<{ at: number | null }>(
+      `SELECT min(due_at) AS at FROM process_instances
+       WHERE due_at IS NOT NULL AND tenant NOT IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(waiting),
+    )
     .one().at;
 }
 

@@ -59,7 +59,7 @@ class Game {
   begin(event: GameEvent): void {
     switch (event.kind) {
       case "started":
-        this.#send(this.#model.start, { kind: "enter", flow: null });
+        this.#send(this.#model.start, { kind: "leave", brought: {} });
         break;
       case "job-completed":
         for (const { key, at } of this.#lift(hasJob(event.job))) {

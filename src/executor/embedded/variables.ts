@@ -6,6 +6,7 @@
  */
 
 import { JSON_DEPTH_MAX, type JsonObject, jsonDepth } from "../../core/json.ts";
+import { spend } from "./spent.ts";
 
 /**
  * How many bytes of JSON an instance's variables, or the variables of one activation, may take. A row of an object's
@@ -26,6 +27,7 @@ export type Encoded =
 /** @param bytesMax VARIABLES_BYTES_MAX for those of an instance, LOCALS_BYTES_MAX for those of a task */
 export function encodeVariables(variables: JsonObject, bytesMax: number = VARIABLES_BYTES_MAX): Encoded {
   const text = JSON.stringify(variables);
+  spend(text.length);
   // A UTF-16 unit is three bytes of UTF-8 at most: few texts have to be counted.
   const bytes = 3 * text.length <= bytesMax ? 0 : new TextEncoder().encode(text).byteLength;
   if (bytes > bytesMax) {
@@ -38,6 +40,8 @@ export function encodeVariables(variables: JsonObject, bytesMax: number = VARIAB
 
 /** @param text as stored, hence JSON of an object */
 export function decodeVariables(text: string): JsonObject {
+  // Reading or writing a character of JSON takes about a step.
+  spend(text.length);
   const variables: JsonObject = JSON.parse(text);
   return variables;
 }

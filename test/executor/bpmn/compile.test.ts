@@ -32,7 +32,13 @@ describe("a document becomes a model", () => {
       versionTag: null,
       start: "s",
       elements: {
-        s: { kind: "start-event", id: "s", name: null, outgoing: [{ id: "f1", target: "x", condition: null }] },
+        s: {
+          kind: "start-event",
+          id: "s",
+          name: null,
+          outgoing: [{ id: "f1", target: "x", condition: null }],
+          outputs: [],
+        },
         x: {
           kind: "service-task",
           id: "x",
@@ -169,4 +175,51 @@ describe("a document becomes a model", () => {
     const element = modelOf(around(task("x", headers))).elements.x;
     expect(element?.kind === "service-task" && Object.entries(element.headers)).toEqual([["__proto__", "x"]]);
   });
+});
+
+describe("what other namespaces say is for other tools", () => {
+  const OTHER =
+    'xmlns:x="urn:x" x:col="red" xmlns:camunda="http://camunda.org/schema/1.0/bpmn" camunda:asyncBefore="true"';
+  const EXTENSION = '<x:retry xmlns:x="urn:x" in="5"><x:deep/></x:retry>';
+  const extended = `<bpmn:extensionElements>${EXTENSION}</bpmn:extensionElements>`;
+  const plain = (xml: string) => JSON.stringify(modelOf(xml));
+
+  test.each([
+    ["a service task", around(task("x").replace('id="x"', `id="x" ${OTHER}`)), around(task("x"))],
+    ["the extensions of a service task", around(task("x", EXTENSION)), around(task("x"))],
+    ["a process", around(task("x")).replace('id="p"', `id="p" ${OTHER}`), around(task("x"))],
+    ["the extensions of a process", around(task("x")).replace(start, extended + start), around(task("x"))],
+    ["the definitions", around(task("x")).replace('id="definitions"', `id="definitions" ${OTHER}`), around(task("x"))],
+    ["a flow", around(task("x")).replace('id="f1"', `id="f1" ${OTHER}`), around(task("x"))],
+    [
+      "the extensions of a flow",
+      around(task("x")).replace("</bpmn:sequenceFlow>", `${extended}</bpmn:sequenceFlow>`),
+      around(task("x")),
+    ],
+    ["a start event", around(task("x")).replace('id="s"', `id="s" ${OTHER}`), around(task("x"))],
+    [
+      "the extensions of an end event",
+      around(task("x")).replace(end, `<bpmn:endEvent id="e">${extended}</bpmn:endEvent>`),
+      around(task("x")),
+    ],
+    [
+      "a gateway",
+      around(`<bpmn:parallelGateway id="x" ${OTHER}>${extended}</bpmn:parallelGateway>`),
+      around('<bpmn:parallelGateway id="x"/>'),
+    ],
+  ])("at %s it changes nothing", (_label, given, without) => {
+    expect(plain(given)).toBe(plain(without));
+  });
+
+  test("forms that are kept at the process change nothing without user tasks", () => {
+    const form = '<bpmn:extensionElements><zeebe:userTaskForm id="f">{}</zeebe:userTaskForm></bpmn:extensionElements>';
+    expect(plain(around(task("x")).replace(start, form + start))).toBe(plain(around(task("x"))));
+  });
+});
+
+test("a start event has output mappings", () => {
+  const mapping =
+    '<bpmn:extensionElements><zeebe:ioMapping><zeebe:output source="=a + 1" target="b"/></zeebe:ioMapping></bpmn:extensionElements>';
+  const model = modelOf(around(task("x")).replace(start, `<bpmn:startEvent id="s">${mapping}</bpmn:startEvent>`));
+  expect(model.elements.s).toMatchObject({ outputs: [{ source: { feel: "a + 1" }, target: "b" }] });
 });

@@ -5,9 +5,9 @@ import {
   conditionOf,
   evaluate,
   FEEL_STEPS_MAX,
-  feelStepsSpent,
   valueFor,
 } from "../../../src/executor/embedded/feel/feel.ts";
+import { stepsSpent } from "../../../src/executor/embedded/spent.ts";
 
 const ORDER: JsonObject = {
   order: {
@@ -182,9 +182,9 @@ describe("work is bounded", () => {
   });
 
   test("what they take can be read off, so that others get their turn", () => {
-    const before = feelStepsSpent();
+    const before = stepsSpent();
     evaluate("count(x)", { x: numbers });
-    expect(feelStepsSpent() - before).toBeGreaterThan(numbers.length);
+    expect(stepsSpent() - before).toBeGreaterThan(numbers.length);
   });
 
   test("all expressions of a command share one budget", () => {

@@ -1,6 +1,7 @@
 /**
- * What may stand at an element of a process. Everything else is refused by its name: an engine that ignores what it does
- * not know runs another process than the one that was drawn.
+ * What may stand at an element of a process. Everything else of BPMN and Zeebe is refused by its name: an engine that
+ * ignores what it does not know runs another process than the one that was drawn. Other namespaces are for other tools,
+ * and BPMN lets them be ignored.
  */
 
 import type { Faults } from "./faults.ts";
@@ -52,7 +53,9 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
-  "bpmn:Process": ["zeebe:VersionTag"],
+  // Forms are kept at the process for its user tasks, of which there are none.
+  "bpmn:Process": ["zeebe:VersionTag", "zeebe:UserTaskForm"],
+  "bpmn:StartEvent": ["zeebe:IoMapping"],
   "bpmn:ServiceTask": ["zeebe:TaskDefinition", "zeebe:TaskHeaders", "zeebe:IoMapping"],
   "bpmn:IntermediateCatchEvent": ["zeebe:IoMapping"],
   "bpmn:BoundaryEvent": ["zeebe:IoMapping"],
@@ -65,22 +68,19 @@ const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
  */
 export function checkGiven(node: Node, ownerId: string | null, faults: Faults): void {
   const allowed = PROPERTIES[node.$type] ?? [];
-  const kind = kindOf(node);
+  const kind = aKindOf(node);
   for (const name of givenAt(node)) {
     if (NEUTRAL.includes(name) || allowed.includes(name)) continue;
     if (name in DEFAULTS && textOf(node, name) === DEFAULTS[name]) continue;
     const what = name === "loopCharacteristics" ? "multi-instance and loops (loopCharacteristics)" : `"${name}"`;
-    faults.add(ownerId, `${what} at a ${kind} is not supported`);
-  }
-  for (const name of Object.keys(node.$attrs ?? {})) {
-    // Of the meta model's own namespaces the parser has told already.
-    if (name.includes(":") && !/^(:?xmlns:|(xsi|bpmn|zeebe):)/.test(name))
-      faults.add(ownerId, `the attribute "${name}" at a ${kind} is not supported`);
+    faults.add(ownerId, `${what} at ${kind} is not supported`);
   }
   for (const extension of extensionsOf(node)) {
+    // What another namespace says is for somebody else: BPMN lets extensions be ignored.
+    const isForeign = !/^(bpmn|zeebe):/.test(extension.$type);
     const isKnown =
       extension.$type === "zeebe:Properties" || EXTENSIONS[node.$type]?.includes(extension.$type) === true;
-    if (!isKnown) faults.add(ownerId, `${kindOf(extension)} at a ${kind} is not supported`);
+    if (!isForeign && !isKnown) faults.add(ownerId, `${kindOf(extension)} at ${kind} is not supported`);
   }
 }
 
@@ -101,11 +101,17 @@ export function kindOf(node: Node): string {
   return prefix === "bpmn" ? written : `${prefix}:${written}`;
 }
 
+/** A type with its article: `a serviceTask`, `an endEvent`, `a userTask`. */
+export function aKindOf(node: Node): string {
+  const kind = kindOf(node);
+  return `${/^(?!user)[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+}
+
 /** An id to be used as one. Refuses what is missing or too long for an index. */
 export function checkedId(node: Node, faults: Faults): string | null {
   const id = idOf(node);
-  if (id === null || id === "") faults.add(null, `a ${kindOf(node)} has no id`);
-  else if (id.length > 255 || id === "__proto__") faults.add(id, `this id of a ${kindOf(node)} is not accepted`);
+  if (id === null || id === "") faults.add(null, `${aKindOf(node)} has no id`);
+  else if (id.length > 255 || id === "__proto__") faults.add(id, `this id of ${aKindOf(node)} is not accepted`);
   else return id;
   return null;
 }

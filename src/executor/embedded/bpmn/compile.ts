@@ -7,7 +7,7 @@
  */
 
 import { type Budget, FEEL_STEPS_MAX } from "../feel/feel.ts";
-import { checkedId, checkGiven, extensionsAt, kindOf } from "./allowed.ts";
+import { aKindOf, checkedId, checkGiven, extensionsAt } from "./allowed.ts";
 import { isPicture, toElement } from "./elements.ts";
 import { type Fault, Faults } from "./faults.ts";
 import { checkGraph, flowsOf } from "./graph.ts";
@@ -56,7 +56,7 @@ function compileDocument(document: BpmnDocument, faults: Faults, budget: Budget)
   const roots = nodesOf(definitions, "rootElements");
   for (const root of roots) {
     if (root.$type !== "bpmn:Process" && !DECLARATIONS.includes(root.$type)) {
-      faults.add(idOf(root), `a ${kindOf(root)} is not supported`);
+      faults.add(idOf(root), `${aKindOf(root)} is not supported`);
     }
   }
   if (nodesOf(definitions, "imports").length > 0) faults.add(null, "an import is not supported");

@@ -1,6 +1,6 @@
 /** One element of a process in the document → the same in the model; what this engine does not run is refused. */
 
-import { checkGiven, kindOf } from "./allowed.ts";
+import { aKindOf, checkGiven } from "./allowed.ts";
 import { type BpmnDocument, nodeOf, nodesOf, textOf } from "./moddle.ts";
 import type { Element, Flow } from "./model.ts";
 import { errorCodeOf, headersOf, jobOf, mappingsOf, type Place, refuseInputs, timerOf } from "./parts.ts";
@@ -27,7 +27,7 @@ export function toElement(place: Place, around: Around): Element | null {
   const { node, id, faults } = place;
   const make = MAKERS[node.$type];
   if (make === undefined) {
-    faults.add(id, `a ${kindOf(node)} is not supported`);
+    faults.add(id, `${aKindOf(node)} is not supported`);
     return null;
   }
   checkGiven(node, id, faults);
@@ -40,7 +40,8 @@ type Maker = (place: Place, around: Around, base: Base) => Element;
 const MAKERS: Readonly<Record<string, Maker>> = {
   "bpmn:StartEvent": (place, _around, base) => {
     refuseDefinitions(place);
-    return { kind: "start-event", ...base };
+    refuseInputs(place);
+    return { kind: "start-event", ...base, outputs: mappingsOf(place, "output") };
   },
   "bpmn:EndEvent": endEvent,
   "bpmn:ServiceTask": (place, { boundaries }, base) => ({
@@ -66,7 +67,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
 
 function refuseDefinitions({ node, id, faults }: Place): void {
   for (const definition of nodesOf(node, "eventDefinitions")) {
-    faults.add(id, `a ${kindOf(node)} with a ${kindOf(definition)} is not supported`);
+    faults.add(id, `${aKindOf(node)} with ${aKindOf(definition)} is not supported`);
   }
 }
 
@@ -89,7 +90,7 @@ function boundaryEvent(place: Place, { document, incoming }: Around, base: Base)
       lost === undefined ? "a boundaryEvent needs attachedToRef" : `its attachedToRef "${lost}" is not there`,
     );
   } else if (attachedTo.$type !== "bpmn:ServiceTask") {
-    faults.add(id, `a boundaryEvent at a ${kindOf(attachedTo)} is not supported`);
+    faults.add(id, `a boundaryEvent at ${aKindOf(attachedTo)} is not supported`);
   }
   if (incoming.length > 0) faults.add(id, "a boundaryEvent must have no incoming flow");
   if (nodesOf(node, "eventDefinitions").length === 0) faults.add(id, "a boundaryEvent needs an event definition");
@@ -126,7 +127,7 @@ function exclusiveGateway({ node, id, faults }: Place, { outgoing, document }: A
 function passThrough(place: Place, { outgoing }: Around, base: Base): Element {
   const { node, id, faults } = place;
   refuseDefinitions(place);
-  if (outgoing.length > 1) faults.add(id, `a ${kindOf(node)} with several outgoing flows is not supported`);
+  if (outgoing.length > 1) faults.add(id, `${aKindOf(node)} with several outgoing flows is not supported`);
   return outgoing.length === 0
     ? { kind: "end-event", ...base }
     : { kind: "exclusive-gateway", ...base, defaultFlow: null };

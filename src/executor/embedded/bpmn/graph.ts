@@ -1,7 +1,7 @@
 /** The flows of a process: where each begins and ends, and whether they make something that can run. */
 
 import type { Budget } from "../feel/feel.ts";
-import { checkedId, checkGiven, kindOf } from "./allowed.ts";
+import { aKindOf, checkedId, checkGiven } from "./allowed.ts";
 import type { Faults } from "./faults.ts";
 import { type BpmnDocument, idOf, type Node, nodeOf, nodesOf } from "./moddle.ts";
 import type { Element, Flow } from "./model.ts";
@@ -37,7 +37,7 @@ export function flowsOf(
       if (source === null || target === null) return [];
       const from = nodes.get(source);
       if (condition !== null && from !== undefined && from.$type !== "bpmn:ExclusiveGateway") {
-        faults.add(id, `a condition on a flow that leaves a ${kindOf(from)} is not supported`);
+        faults.add(id, `a condition on a flow that leaves ${aKindOf(from)} is not supported`);
       }
       return [{ source, flow: { id, target, condition } }];
     });
@@ -80,7 +80,7 @@ export function checkGraph(
     if (node.$type === "bpmn:StartEvent" && reached.has(id)) faults.add(id, "a startEvent must have no incoming flow");
     if (node.$type === "bpmn:EndEvent" && leaving.has(id)) faults.add(id, "an endEvent must have no outgoing flow");
     const begins = node.$type === "bpmn:StartEvent" || node.$type === "bpmn:BoundaryEvent";
-    if (!begins && !reached.has(id)) faults.add(id, `a ${kindOf(node)} without an incoming flow can never be reached`);
+    if (!begins && !reached.has(id)) faults.add(id, `${aKindOf(node)} without an incoming flow can never be reached`);
     checkListed(id, node, edges, faults);
   }
   checkBoundaries(elements, faults);

@@ -27,7 +27,7 @@ interface ElementBase {
 }
 
 export type Element =
-  | (ElementBase & { readonly kind: "start-event" })
+  | (ElementBase & { readonly kind: "start-event"; readonly outputs: readonly Mapping[] })
   | (ElementBase & {
       readonly kind: "service-task";
       readonly jobType: Expression;

@@ -5,7 +5,7 @@
  */
 
 import { type Budget, checkFeel } from "../feel/feel.ts";
-import { checkGiven, extensionsAt, kindOf } from "./allowed.ts";
+import { aKindOf, checkGiven, extensionsAt } from "./allowed.ts";
 import type { Faults } from "./faults.ts";
 import { type BpmnDocument, type Node, nodeOf, nodesOf, textOf } from "./moddle.ts";
 import type { Expression, Mapping } from "./model.ts";
@@ -85,7 +85,7 @@ export function mappingsOf(place: Place, which: "input" | "output"): Mapping[] {
 /** Refuses mappings in a direction that an event does not have. */
 export function refuseInputs({ node, id, faults }: Place): void {
   const inputs = extensionsAt(node, "zeebe:IoMapping").flatMap((each) => nodesOf(each, "inputParameters"));
-  if (inputs.length > 0) faults.add(id, `a zeebe:input at a ${kindOf(node)} is not supported`);
+  if (inputs.length > 0) faults.add(id, `a zeebe:input at ${aKindOf(node)} is not supported`);
 }
 
 /** A name, or names with dots between them. `__proto__` is no place to write to. */
@@ -100,9 +100,9 @@ export function definitionOf({ node, id, faults }: Place, type: string): Node | 
   const definitions = nodesOf(node, "eventDefinitions");
   for (const definition of definitions) {
     if (definition.$type === type) checkGiven(definition, id, faults);
-    else faults.add(id, `a ${kindOf(node)} with a ${kindOf(definition)} is not supported`);
+    else faults.add(id, `${aKindOf(node)} with ${aKindOf(definition)} is not supported`);
   }
-  if (definitions.length > 1) faults.add(id, `a ${kindOf(node)} with more than one event definition is not supported`);
+  if (definitions.length > 1) faults.add(id, `${aKindOf(node)} with more than one event definition is not supported`);
   return definitions.find(({ $type }) => $type === type);
 }
 
@@ -112,7 +112,7 @@ export function timerOf(place: Place): { readonly type: "duration" | "date"; rea
   const definition = definitionOf(place, "bpmn:TimerEventDefinition");
   if (definition === undefined) {
     const isBare = nodesOf(node, "eventDefinitions").length === 0;
-    if (isBare) faults.add(id, `a ${kindOf(node)} without an event definition is not supported`);
+    if (isBare) faults.add(id, `${aKindOf(node)} without an event definition is not supported`);
     return { type: "duration", value: { literal: "" } };
   }
   if (nodeOf(definition, "timeCycle") !== undefined) faults.add(id, "a timeCycle is not supported here");

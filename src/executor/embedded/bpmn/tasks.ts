@@ -17,7 +17,7 @@ export function fromTasks(
   const ids = ["start", ...tasks.map((_task, index) => `task-${index + 1}`), "end"];
   const leaving = (index: number) => [{ id: `flow-${index + 1}`, target: ids[index + 1] ?? "end", condition: null }];
   const elements: Element[] = [
-    { kind: "start-event", id: "start", name: null, outgoing: leaving(0) },
+    { kind: "start-event", id: "start", name: null, outgoing: leaving(0), outputs: [] },
     ...tasks.map(
       ({ type, retries }, index): Element => ({
         kind: "service-task",

@@ -9,9 +9,10 @@
 
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Expression } from "../bpmn/model.ts";
+import { spend } from "../spent.ts";
 import { evaluateExpr } from "./evaluator.ts";
 import { Fault, Meter, OutOfSteps, STEPS_MAX } from "./meter.ts";
-import { parse, parseSteps } from "./parse.ts";
+import { isKept, parse, parseSteps } from "./parse.ts";
 import { toJson } from "./result.ts";
 import { kindOf, type Value } from "./values.ts";
 
@@ -25,13 +26,6 @@ export interface Budget {
 
 /** For the expressions of one deployment, or of one command: half a second. */
 export const FEEL_STEPS_MAX = 50_000_000;
-
-let spent = 0;
-
-/** The steps of all expressions so far, read or evaluated: a clock that does not stand still within an event. */
-export function feelStepsSpent(): number {
-  return spent;
-}
 
 /**
  * @param feel an expression, without its leading `=`
@@ -88,7 +82,7 @@ function run<T>(
   use: (value: Value, meter: Meter) => T,
 ): { readonly ok: true; readonly value: T } | Failed {
   // Charged whether it is parsed anew or not: what a command can do does not depend on what else has run.
-  if (!take(budget, parseSteps(feel))) return OVER_BUDGET;
+  if (!take(budget, parseSteps(feel), isKept(feel) ? 0 : parseSteps(feel))) return OVER_BUDGET;
   const parsed = parse(feel);
   if (!parsed.ok) return about(feel, `is not an expression: ${parsed.message}`);
   const most = Math.min(STEPS_MAX, budget?.steps ?? STEPS_MAX);
@@ -109,8 +103,9 @@ function run<T>(
 
 const OVER_BUDGET: Failed = { ok: false, message: "the expressions of this command take too many steps" };
 
-function take(budget: Budget | undefined, steps: number): boolean {
-  spent += steps;
+/** @param took what was really done, where that is less than what is charged */
+function take(budget: Budget | undefined, steps: number, took = steps): boolean {
+  spend(took);
   if (budget === undefined) return true;
   budget.steps -= steps;
   return budget.steps >= 0;

@@ -37,6 +37,11 @@ export function parse(feel: string): Parsed {
   return parsed;
 }
 
+/** Whether an expression need not be parsed again. */
+export function isKept(feel: string): boolean {
+  return kept.has(feel);
+}
+
 /** What it takes to parse an expression, in steps. Errors deep in brackets are what takes longest. */
 export function parseSteps(feel: string): number {
   const length = Math.min(feel.length, FEEL_LENGTH_MAX);
