@@ -28,6 +28,7 @@ const text = z.string().default("");
 
 const variables = z
   .object({
+    // What everything else calls the bound.
     QUEUE_MAX: whole(1, 1_000_000, 10_000),
     QUEUE_BYTES_MAX: whole(1024, 64 * 1024 * 1024, 32 * 1024 * 1024),
     ENQUEUE_WAIT_MS: whole(0, 60_000, 5_000),

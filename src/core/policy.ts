@@ -125,3 +125,12 @@ export const POLICY_NAME_LENGTH_MAX = 64;
 export const CRITICAL_POLICY_NAME = "critical-ceiling";
 /** Names that the limiter gives to policies of its own. */
 export const RESERVED_POLICY_NAMES: ReadonlySet<string> = new Set([CRITICAL_POLICY_NAME]);
+
+/**
+ * The policies that begin anew when `after` replaces `before`: what was used under another type cannot be counted on, so
+ * a policy whose type changes under its name forgets it.
+ */
+export function restartedPolicies(before: readonly Policy[], after: readonly Policy[]): string[] {
+  const types = new Map(before.map(({ name, type }) => [name, type]));
+  return after.filter(({ name, type }) => (types.get(name) ?? type) !== type).map(({ name }) => name);
+}

@@ -10,6 +10,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
 import { wholeOf } from "../executor/upstream/whole.ts";
+import { logFields } from "../identity/caller.ts";
 import type { CommandEnd, CommandRow } from "./command-row.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { CONTINUE_MS, restartFromDisk, tellEnded, type WorkHooks, type Works } from "./works.ts";
@@ -195,7 +196,7 @@ export class Dispatcher implements Works {
 
   #logDead(row: CommandRow, { error }: CommandEnd): void {
     const commandId = this.#parts.keys.format(row.sequence);
-    console.warn(JSON.stringify({ event: "command_dead", commandId, tenant: row.tenant, error }));
+    console.warn(JSON.stringify({ event: "command_dead", commandId, ...logFields(row.tenant), error }));
   }
 }
 

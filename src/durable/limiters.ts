@@ -7,7 +7,7 @@ import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
 import type { PolicyReport } from "../core/policy-report.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
-import { type Caller, callerKey } from "../identity/caller.ts";
+import { type Caller, callerKey, logFields } from "../identity/caller.ts";
 import { edgeLimits } from "./edge-limits.ts";
 import { bareLimiterOf, failureOf, limiterOf, ObjectUnreachable } from "./stubs.ts";
 
@@ -85,7 +85,9 @@ async function askLimiter(
     if (critical && decision.outcome === "allowed") held?.countCritical(cost, nowMs);
     return { kind: "decided", decision, degraded: false };
   }
-  console.warn(JSON.stringify({ event: "limiter_degraded", tenant: caller.tenant, failure: config.LIMITER_FAILURE }));
+  console.warn(
+    JSON.stringify({ event: "limiter_degraded", ...logFields(callerKey(caller)), failure: config.LIMITER_FAILURE }),
+  );
   if (config.LIMITER_FAILURE === "closed" && !critical)
     return { kind: "unavailable", detail: "The rate limiter does not answer." };
   return { kind: "decided", decision: { outcome: "allowed", reports: [] }, degraded: true };
@@ -168,7 +170,7 @@ async function endOfLease(env: Env, caller: Caller, held: Holding, heard: object
     await limiterOf(env, callerKey(caller)).settle(lease, held.subjects);
   } catch (error) {
     // What does not arrive stays charged, and is forgiven by time.
-    console.warn(JSON.stringify({ event: "lease_lost", error: String(error) }));
+    console.warn(JSON.stringify({ event: "lease_lost", ...logFields(callerKey(caller)), error: String(error) }));
   }
 }
 

@@ -38,3 +38,9 @@ export function callerKey(caller: Pick<Account, "kind" | "tenant">): string {
 export function nameOfKey(key: string): string {
   return key.startsWith("tenant:") ? key.slice("tenant:".length) : key;
 }
+
+/** A {@link callerKey} as a line of the log has it: `tenant` is always a tenant's id alone, an address has its own field. */
+export function logFields(key: string): { readonly tenant: string } | { readonly address: string } {
+  const address = "address:";
+  return key.startsWith(address) ? { address: key.slice(address.length) } : { tenant: nameOfKey(key) };
+}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { LimiterMode } from "../core/lease.ts";
-import type { Policy } from "../core/policy.ts";
+import { type Policy, restartedPolicies } from "../core/policy.ts";
 import { WEIGHT_DEFAULT } from "../core/weight.ts";
 import { auditStatement } from "./audit.ts";
 import { type Act, ALWAYS, BadRow, type Condition, checkRow, queryRows, runBatch } from "./database.ts";
@@ -58,6 +58,8 @@ export interface SavedTier {
   /** Tenants that go by this tier's policies: the first of them by id, as many as were asked for. */
   readonly followers: readonly string[];
   readonly followersTotal: number;
+  /** The policies that begin anew, since their type is another one now. */
+  readonly restarted: readonly string[];
 }
 
 /** A tier as an admin gives it. */
@@ -85,7 +87,7 @@ export async function putTier(
   const { policies, weight, limiterMode } = given;
   const following = "FROM tenants WHERE tier = ?1 AND id NOT IN (SELECT tenant_id FROM tenant_limits)";
   const batch = await runBatch(db, [
-    db.prepare("SELECT 1 FROM tiers WHERE name = ?").bind(name),
+    db.prepare("SELECT policies FROM tiers WHERE name = ?").bind(name),
     bumpClock(db, ALWAYS),
     db
       .prepare(
@@ -105,9 +107,14 @@ export async function putTier(
   return {
     tier: readTier(saved),
     created: !batch.found(0),
+    restarted: batch.rows(0).flatMap((before) => restartedPolicies(policiesOf(before), policies)),
     followers: batch.rows(4).map((follower) => checkRow("tenants", z.object({ id: z.string() }), follower).id),
     followersTotal: checkRow("tenants", z.object({ total: z.int() }), batch.rows(5)[0]).total,
   };
+}
+
+function policiesOf(row: unknown): Policy[] {
+  return readPolicies(checkRow("tiers", z.object({ policies: z.string() }), row).policies);
 }
 
 /** Takes a tier away, unless a tenant is in it. @throws StoreUnavailable; nothing is written then */

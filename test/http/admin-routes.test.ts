@@ -301,3 +301,14 @@ describe("when a part is missing", () => {
     await env.DB.prepare("DELETE FROM tiers WHERE name = 'broken'").run();
   });
 });
+
+test("a policy whose type changes under its name starts anew, and the answer says so", async () => {
+  const window = { name: "requests", type: "fixed-window", limit: 10, windowSeconds: 60 };
+  const daily = { name: "daily", type: "sliding-window", limit: 100, windowSeconds: 86_400 };
+  const put = async (...policies: unknown[]) => (await ask("PUT", "/admin/tiers/turning", { body: { policies } })).body;
+  expect(await put(window, daily)).not.toHaveProperty("restarted");
+  expect(await put({ ...window, limit: 20 }, daily)).not.toHaveProperty("restarted");
+  expect(await put({ ...window, type: "sliding-window" }, daily)).toMatchObject({ restarted: ["requests"] });
+  const simple = await ask("PUT", "/admin/tiers/turning", { body: { requestsPerSecond: 1, burstSize: 10 } });
+  expect(simple.body).toMatchObject({ restarted: ["requests"] });
+});

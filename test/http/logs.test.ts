@@ -7,6 +7,7 @@ const requestLine = z.object({
   event: z.literal("request"),
   requestId: z.string(),
   tenant: z.string().optional(),
+  address: z.string().optional(),
   actor: z.string().optional(),
   method: z.string(),
   route: z.string(),
@@ -41,6 +42,19 @@ describe("a line for each request that was decided", () => {
       { requestId: "check-1", tenant: "noisy", route: "/v1/check", decision: "rate_limited", status: 200 },
       { requestId: "send-1", tenant: "noisy", route: "/v1/commands", decision: "rate_limited", status: 429 },
     ]);
+  });
+
+  test("names a tenant by its id in `tenant`, and an address in `address`, whichever event it is", async () => {
+    const { key } = await tenantWithKey(ask, "address:of-a-tenant");
+    const env = envWithout("TENANT_LIMITER");
+    await ask("POST", "/v1/check", { headers: bearer(key), body: {}, env });
+    await ask("GET", "/v1/limits", { headers: { "CF-Connecting-IP": "192.0.2.99" }, env });
+    const degraded = lines.filter((line) => line.includes("limiter_degraded")).map((line) => JSON.parse(line));
+    expect(degraded).toMatchObject([{ tenant: "address:of-a-tenant" }, { address: "192.0.2.99" }]);
+    expect(degraded[1]).not.toHaveProperty("tenant");
+    const refused = requests().findLast(({ status }) => status === 401);
+    expect(refused).toMatchObject({ address: "192.0.2.99", decision: "unauthenticated" });
+    expect(refused?.tenant).toBeUndefined();
   });
 
   test("shows patterns of paths, and nothing of a path that has none", async () => {

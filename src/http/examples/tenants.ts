@@ -33,7 +33,8 @@ export const TENANTS = {
   },
   put: {
     operationId: "putTenant",
-    description: "A suspended tenant is told 403 on each request.",
+    description:
+      "A suspended tenant is told 403 on each request. What it used is carried over to a tier's policies of the same name and type; others start anew. A deleted tenant is made anew.",
     examples: {
       made: { summary: "Make a tenant", path, body: { tier: "standard" }, status: 201, answer: acme },
       suspended: {
@@ -47,12 +48,15 @@ export const TENANTS = {
   },
   remove: {
     operationId: "deleteTenant",
+    description:
+      "Its id stays known as deleted: whoever holds an issuer's token for it is told 403, until a `PUT` makes it anew.",
     problems: ["not_found"],
     examples: { acme: { summary: "With all that is its own", path, status: 204 } },
   },
   putLimits: {
     operationId: "putTenantLimits",
-    description: "They hold for its very next request. What was used before is carried over.",
+    description:
+      "They hold for its very next request. What was used before is carried over; a tier's policy `requests` of another type than `token-bucket` starts anew.",
     problems: ["not_found"],
     examples: {
       lower: {

@@ -36,7 +36,7 @@ export const TIERS = {
   put: {
     operationId: "putTier",
     description:
-      "Two numbers, or a list of up to 16 policies, which are charged together or not at all. A change holds for the tenants of the tier when it is answered; `tenantsPending` follow with their next requests.",
+      "Two numbers, or a list of up to 16 policies, which are charged together or not at all. A change holds for the tenants of the tier when it is answered; `tenantsPending` follow with their next requests. What was used is carried over by a policy's name, unless its type changes: then it starts anew, and `restarted` names it.",
     examples: {
       made: {
         summary: "Make a tier of one bucket",

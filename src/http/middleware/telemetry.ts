@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Config } from "../../config.ts";
 import { LogBudget } from "../../core/log-budget.ts";
+import { type Caller, callerKey, logFields } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { tellWhenDue } from "../edge-counts.ts";
 
@@ -34,12 +35,12 @@ function log(c: Context<AppEnv>, isWhole: boolean, nowMs: number): void {
 
 function lineOf(c: Context<AppEnv>, leftOut: number, nowMs: number): string {
   // Who nobody could tell, or nobody asked for, has no name.
-  const tenant: string | undefined = c.get("caller")?.tenant;
+  const caller: Caller | undefined = c.get("caller");
   const actor: string | undefined = c.get("actor");
   return JSON.stringify({
     event: "request",
     requestId: c.get("requestId"),
-    ...(tenant === undefined ? {} : { tenant }),
+    ...(caller === undefined ? {} : logFields(callerKey(caller))),
     ...(actor === undefined ? {} : { actor }),
     method: c.req.method,
     route: routeOf(c),

@@ -21,7 +21,11 @@ const writeRate = z.strictObject({
 });
 
 const limits = {
-  bound: z.int().min(1).max(1_000_000).describe("The most commands that may be queued."),
+  bound: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .describe("The most commands that may be queued: what `QUEUE_MAX` sets at the start."),
   boundBytes: z
     .int()
     .min(1024)

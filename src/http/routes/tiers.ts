@@ -45,6 +45,10 @@ const savedTier = tierShape
   .extend({
     tenantsUpdated: z.int().describe("Told before this answer."),
     tenantsPending: z.int().describe("They follow with their next requests."),
+    restarted: z
+      .array(z.string())
+      .optional()
+      .describe("Policies whose type has changed under their name: what was used of them is forgotten."),
   })
   .openapi("SavedTier");
 
@@ -107,11 +111,12 @@ function registerPut(api: Api, config: Config): void {
     },
     async (c, { params, body }) => {
       const saved = await commit("all limits", () => putTier(c.env.DB, params.name, body, actOf(c), PUSH_MAX));
-      const { tier, created, followers, followersTotal } = saved;
+      const { tier, created, followers, followersTotal, restarted } = saved;
       const failed = await push(c, config, () => tellAll(c.env, followers, tier));
       if (failed !== null) return failed;
       const told = { tenantsUpdated: followers.length, tenantsPending: followersTotal - followers.length };
-      return c.json({ ...showTier(tier), ...told }, created ? 201 : 200);
+      const anew = restarted.length === 0 ? {} : { restarted };
+      return c.json({ ...showTier(tier), ...told, ...anew }, created ? 201 : 200);
     },
   );
 }
