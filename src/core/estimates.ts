@@ -7,6 +7,8 @@ import {
   RETRY_AFTER_MAX_SECONDS,
   RETRY_AFTER_UNKNOWN_SECONDS,
   type Speed,
+  secondsUntilStarted,
+  slowestPerSecond,
 } from "./pace.ts";
 import { plainRetryAfterSeconds, type RetryAfterFormula, type ReturnTimes } from "./return-times.ts";
 
@@ -36,7 +38,17 @@ export class Estimates {
   /** How fast commands start from now on. A paused engine has no speed. */
   speed(nowMs: number): Speed {
     if (this.#isPaused()) return { perSecond: null, quota: null };
-    return { perSecond: this.#pace.perSecond(nowMs), quota: this.#line?.quotaLevel(nowMs) ?? null };
+    return {
+      perSecond: this.#pace.perSecond(nowMs) ?? this.#pace.mostPerSecond,
+      quota: this.#line?.quotaLevel(nowMs) ?? null,
+    };
+  }
+
+  /** The pace as it is reported, in commands per second: no more than a quota gives for long. Null while there is none. */
+  pacePerSecond(nowMs: number): number | null {
+    const measured = this.#pace.perSecond(nowMs);
+    const quota = this.#line?.quotaLevel(nowMs) ?? null;
+    return measured === null || quota === null ? measured : Math.min(measured, quota.perSecond);
   }
 
   /** Seconds until a command with so many ahead of it starts, to a tenth. */
@@ -58,17 +70,17 @@ export class Estimates {
       const seconds = plainRetryAfterSeconds(ahead, this.#pace.completedLastMinute(nowMs));
       return { retryAfterSeconds: seconds, places: null };
     }
-    const known = speed.perSecond !== null || speed.quota !== null;
+    const aheadWithHold = this.#aheadWithHold(ahead, nowMs);
+    const isKnown = secondsUntilStarted(aheadWithHold, speed) !== null;
     return {
       retryAfterSeconds: this.#unknownSeconds(nowMs),
-      places: known ? { ahead: this.#aheadWithHold(ahead, nowMs), speed } : null,
+      places: isKnown ? { ahead: aheadWithHold, speed } : null,
     };
   }
 
   /** As many commands as start in the time that the upstream is held for wait in front of all others, so to speak. */
   #aheadWithHold(ahead: number, nowMs: number): number {
-    const { perSecond } = this.speed(nowMs);
-    return ahead + this.#heldSeconds(nowMs) * (perSecond ?? 0);
+    return ahead + this.#heldSeconds(nowMs) * (slowestPerSecond(this.speed(nowMs)) ?? 0);
   }
 
   /**
@@ -80,9 +92,10 @@ export class Estimates {
   retryAfterSeconds(asker: Asker, ahead: number, nowMs: number, random: number): number {
     if (this.#isPaused()) return RETRY_AFTER_UNKNOWN_SECONDS;
     if (this.#formula === "plain") return plainRetryAfterSeconds(ahead, this.#pace.completedLastMinute(nowMs));
-    const speed = this.speed(nowMs);
-    const told = this.#returnTimes.tell(asker, this.#aheadWithHold(ahead, nowMs), speed, nowMs, random);
-    return speed.perSecond === null ? Math.max(told, this.#unknownSeconds(nowMs)) : told;
+    const { places, retryAfterSeconds } = this.forEdge(ahead, nowMs);
+    return places === null
+      ? retryAfterSeconds
+      : this.#returnTimes.tell(asker, places.ahead, places.speed, nowMs, random);
   }
 
   /** So many callers were told to come back by somebody else. */

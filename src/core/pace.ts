@@ -37,7 +37,7 @@ export interface QuotaLevel {
 
 /** How fast work starts from now on. */
 export interface Speed {
-  /** Measured; null while there is no pace. */
+  /** Measured, or known before anything is measured; null while there is no pace. */
   readonly perSecond: number | null;
   /** Null: we were told of none. */
   readonly quota: QuotaLevel | null;
@@ -62,14 +62,18 @@ export class Pace {
   #busy = false;
   /** Time with others waiting since the last end. */
   #silentMs = 0;
+  /** Commands a second that the engine finishes at most, known before anything is measured; null: as many as it can. */
+  readonly mostPerSecond: number | null;
   #running = 0;
   /** How long everything that runs has been running, together. */
   #underWayMs = 0;
   #atMs: number;
 
-  constructor(nowMs: number) {
+  /** @param mostPerSecond commands a second that the engine finishes at most; null: as many as it can */
+  constructor(nowMs: number, mostPerSecond: number | null = null) {
     this.#time = new SteadyTime(nowMs);
     this.#atMs = nowMs;
+    this.mostPerSecond = mostPerSecond;
   }
 
   /** Says whether there is work that waits and could run, from now on. */
@@ -113,9 +117,17 @@ export class Pace {
     return sum(this.#finished);
   }
 
-  /** Commands per second; null while nothing has finished in the last minute with others waiting. */
+  /**
+   * Commands per second; null while nothing has finished in the last minute with others waiting. The first ones may
+   * finish sooner than an even pace has them, so the measure is held to the most that is known.
+   */
   perSecond(nowMs: number): number | null {
     this.#advance(nowMs);
+    const measured = this.#measured();
+    return measured === null ? null : Math.min(measured, this.mostPerSecond ?? measured);
+  }
+
+  #measured(): number | null {
     const paced = sum(this.#paced);
     if (paced === 0) return null;
     const busyMs = sum(this.#busyMs);
@@ -178,6 +190,12 @@ export function secondsUntilStarted(ahead: number, { perSecond, quota }: Speed):
   const byQuota = quota === null || beyond <= 0 ? null : beyond / quota.perSecond;
   if (perSecond === null) return byQuota;
   return Math.max(ahead / perSecond, byQuota ?? 0);
+}
+
+/** Commands per second that start once the queue has drained: by the pace or the quota, whichever is slower; null: unknown. */
+export function slowestPerSecond({ perSecond, quota }: Speed): number | null {
+  const slowest = Math.min(perSecond ?? Number.POSITIVE_INFINITY, quota?.perSecond ?? Number.POSITIVE_INFINITY);
+  return slowest === Number.POSITIVE_INFINITY ? null : slowest;
 }
 
 /**

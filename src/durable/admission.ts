@@ -224,8 +224,8 @@ export class Admission {
     if (refusing?.code === "write_limit") return HEALTHY;
     const next = refusing === null ? this.#scarceRoom() : { ...refusing, room: 0 };
     if (next === null || this.#defers(next.code)) return HEALTHY;
-    const { settings, pace, places, estimates } = this.#parts;
-    const lastsMs = settings.paused ? GATE_INTERVAL_MS : fullForMs(places, pace.perSecond(nowMs));
+    const { settings, places, estimates } = this.#parts;
+    const lastsMs = settings.paused ? GATE_INTERVAL_MS : fullForMs(places, estimates.speed(nowMs).perSecond);
     return { limit: next.code, room: next.room, lastsMs, ...estimates.forEdge(next.ahead, nowMs) };
   }
 

@@ -95,9 +95,9 @@ export class EngineParts {
     this.#flowSettings = flowInForce(this.config.flow, this.#settings.flow);
     this.queue = new CommandQueue(this.#bounds(), () => this.retries.ordinary);
     this.flow = new FlowControl(flowConfigOf(this.#flowSettings), nowMs, Math.random());
-    this.pace = new Pace(nowMs);
     this.backoff = { baseMs: this.config.RETRY_BASE_MS, maxMs: this.config.RETRY_MAX_MS };
-    const { executor, RETRY_AFTER: formula } = this.config;
+    const { executor, RETRY_AFTER: formula, ENGINE_RATE_MAX: mostPerSecond } = this.config;
+    this.pace = new Pace(nowMs, executor === "embedded" && mostPerSecond > 0 ? mostPerSecond : null);
     this.line = executor === "embedded" ? null : lineOf(this.config, this.state, this.backoff, nowMs);
     this.estimates = new Estimates(formula, this.pace, this.line, new ReturnTimes(), () => this.#settings.paused);
     for (const row of this.ledger.recover(this.deferred.size)) this.#restore(row, nowMs);

@@ -9,7 +9,7 @@ function statusOf(parts: EngineParts, nowMs: number): QueueStatus {
   const { depth, criticalDepth, peakDepth, bounds } = parts.queue;
   const { deferred, retries, running, line } = parts;
   const oldest = parts.queue.oldestAcceptedAtMs();
-  const pace = parts.pace.perSecond(nowMs);
+  const pace = parts.estimates.pacePerSecond(nowMs);
   const { succeeded: completed, ...otherEnds } = parts.ledger.ends;
   return {
     depth,

@@ -231,7 +231,7 @@ export class Door {
     if (full?.code === "write_limit") return HEALTHY;
     const next = full === null ? this.#scarceRoom() : { ...full, room: 0 };
     if (next === null || this.#defers(next.code)) return HEALTHY;
-    const lastsMs = fullForMs(this.#life.places, this.#life.pace.perSecond(nowMs));
+    const lastsMs = fullForMs(this.#life.places, this.#life.estimates.speed(nowMs).perSecond);
     return { limit: next.code, room: next.room, lastsMs, ...this.#life.estimates.forEdge(next.ahead, nowMs) };
   }
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { estimatedWaitSeconds, Pace, secondsUntilStarted } from "../../src/core/pace.ts";
 import { seeded } from "../../src/core/random.ts";
@@ -67,6 +68,25 @@ describe("pace", () => {
     const pace = steady(10, 10);
     for (let second = 1; second <= 10; second++) pace.finished(30, T0 - 86_400_000 + second * 1000);
     expect(pace.perSecond(T0 - 86_400_000 + 10_000)).toBeGreaterThan(18);
+  });
+});
+
+describe("pace of an engine whose most is known", () => {
+  test("is never more than that, however the first commands come", () => {
+    const bursts = fc.array(fc.tuple(fc.integer({ min: 1, max: 2_000 }), fc.nat(20), fc.boolean()), { minLength: 1 });
+    fc.assert(
+      fc.property(bursts, fc.double({ min: 0.1, max: 100, noNaN: true }), (steps, most) => {
+        const pace = new Pace(T0, most);
+        let nowMs = T0;
+        pace.setBusy(true, nowMs);
+        for (const [laterMs, count, busy] of steps) {
+          nowMs += laterMs;
+          pace.finished(count, nowMs);
+          pace.setBusy(busy, nowMs);
+          expect(pace.perSecond(nowMs) ?? 0).toBeLessThanOrEqual(most);
+        }
+      }),
+    );
   });
 });
 

@@ -18,7 +18,10 @@ const members = z.object({
   depthPercent: z.number(),
   oldestWaitSeconds: z.number(),
   completedLastMinute: z.int(),
-  pacePerSecond: z.number().nullable().describe("How fast commands really end; null: nothing was seen to wait yet."),
+  pacePerSecond: z
+    .number()
+    .nullable()
+    .describe("How fast commands end, held to a known speed; null: nothing was seen to wait yet."),
   peakDepth: z.int(),
   paused: z.boolean(),
   upstream: z
