@@ -10,7 +10,7 @@ import type { FairLanes } from "./fair-lanes.ts";
  *
  * So a tenant that is alone may fill the queue, and so may one among others who are never refused. As soon as another
  * one is, what comes free is that one's until it has its share: whoever held more is not thrown out, and gets nothing
- * more until it has come down. Shares are of commands; bytes are only bounded for all together.
+ * more until it has come down. An empty queue ends all lack: it had a place for each tenant that came. Shares are of commands; bytes are only bounded for all together.
  */
 
 /**
@@ -33,6 +33,11 @@ type Lanes = Pick<FairLanes, "size" | "holdings" | "holdingOf">;
 export class FairShare {
   /** By tenant, the one refused last at the end. */
   readonly #refused = new Map<string, { readonly weight: number; readonly atMs: number }>();
+
+  /** The queue is empty: there was a place for each tenant that came, so none lacks any. */
+  emptied(): void {
+    this.#refused.clear();
+  }
 
   /** Remembers a tenant that was not given a place. */
   refused({ tenant, weight }: Asker, nowMs: number): void {

@@ -130,6 +130,7 @@ export class CommandQueue {
       return (this.#criticalByTenant.get(candidate.tenant) ?? 0) < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
     }
     if (!this.hasRoom(candidate.bytes)) return "full";
+    if (this.#ordinary.size + this.#outside() === 0) this.#share.emptied();
     const places = Math.min(this.#bounds.count, placesMax) - this.#outside();
     return this.#share.allows(candidate, places, this.#ordinary, nowMs) ? null : "over_share";
   }

@@ -1,6 +1,12 @@
 import { SteadyTime } from "./clock.ts";
 import type { Asker } from "./fair-share.ts";
-import { RETRY_AFTER_MAX_SECONDS, RETRY_AFTER_UNKNOWN_SECONDS, type Speed, secondsUntilStarted } from "./pace.ts";
+import {
+  RETRY_AFTER_MAX_SECONDS,
+  RETRY_AFTER_UNKNOWN_SECONDS,
+  type Speed,
+  secondsUntilStarted,
+  slowestPerSecond,
+} from "./pace.ts";
 
 /**
  * `Retry-After` that hands out places (`RETRY_AFTER=places`): a queue of returns that nobody stands in. Each refused
@@ -8,7 +14,8 @@ import { RETRY_AFTER_MAX_SECONDS, RETRY_AFTER_UNKNOWN_SECONDS, type Speed, secon
  * started; so those who come back as told find room, one after the other, and the engine never runs dry between them.
  *
  * Every tenant has a clock of its own, which runs at its part of the pace among those who have been told a time: one
- * that floods moves its own times out and nobody else's. Nothing is kept for anybody at the door.
+ * that floods moves its own times out and nobody else's. No clock reaches far beyond the time that the queue explains:
+ * a caller that asks early cannot be told from a fresh one, and hears the last place again. Nothing is kept at the door.
  *
  * The same code serves the engine's object and each isolate at the edge, which refuses without asking. They tell each
  * other what they told: `toldElsewhere` how many, `heard` which time.
@@ -27,6 +34,14 @@ const TENANTS_MAX = 1_000;
 /** How often all clocks may be looked through for those that have passed. */
 const SWEEP_EVERY_MS = 1_000;
 const WAIT_MAX_MS = RETRY_AFTER_MAX_SECONDS * 1000;
+/**
+ * How far places reach beyond the moment at which all that waits has started: a third of the time until then, and half of
+ * the second that whole seconds cost, so that no wait is half as long again as the true one. The queue is empty then and
+ * takes as many as it holds at once: only callers beyond those need this. A tenant's place is kept no longer than 30 s.
+ */
+const SPREAD_SHARE = 1 / 3;
+const SPREAD_MIN_MS = 500;
+const SPREAD_MAX_MS = 30_000;
 
 /** Until when the returns of a tenant are handed out. */
 interface Clock {
@@ -81,12 +96,15 @@ export class ReturnTimes {
   /** Moves a tenant's clock on by so many places. @returns where it stands; null while nobody knows a pace */
   #handOut(asker: Asker, count: number, ahead: number, speed: Speed, atMs: number): number | null {
     const startedIn = secondsUntilStarted(ahead, speed);
-    const placeMs = msPerStart(speed);
-    if (startedIn === null || placeMs === null) return null;
+    const perSecond = slowestPerSecond(speed);
+    if (startedIn === null || perSecond === null) return null;
+    const placesMs = (1000 * count) / perSecond;
     const own = this.#clocks.get(asker.tenant);
     const weights = this.#weights - (own?.weight ?? 0) + asker.weight;
-    const fromMs = Math.max(own?.untilMs ?? 0, atMs + startedIn * 1000);
-    const untilMs = Math.min(atMs + WAIT_MAX_MS, fromMs + (count * placeMs * weights) / asker.weight);
+    const startedAtMs = atMs + startedIn * 1000;
+    const fromMs = Math.max(own?.untilMs ?? 0, startedAtMs);
+    const latestMs = startedAtMs + Math.min(SPREAD_MAX_MS, SPREAD_MIN_MS + SPREAD_SHARE * startedIn * 1000);
+    const untilMs = Math.min(atMs + WAIT_MAX_MS, latestMs, fromMs + (placesMs * weights) / asker.weight);
     this.#set(asker, untilMs, atMs);
     return untilMs;
   }
@@ -114,12 +132,6 @@ export class ReturnTimes {
       this.#weights -= weight;
     }
   }
-}
-
-/** Milliseconds from one start to the next once the queue has drained: by the pace or the quota, whichever is slower. */
-function msPerStart({ perSecond, quota }: Speed): number | null {
-  const slowest = Math.min(perSecond ?? Number.POSITIVE_INFINITY, quota?.perSecond ?? Number.POSITIVE_INFINITY);
-  return slowest === Number.POSITIVE_INFINITY ? null : 1000 / slowest;
 }
 
 /**

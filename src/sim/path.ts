@@ -24,6 +24,8 @@ export interface PathWorld {
   readonly engineChecks: EngineChecks;
   readonly network: Network;
   readonly recorder: Recorder;
+  /** Hears what callers hear, each answer once. */
+  readonly answered: (call: Call, heard: Heard) => void;
   readonly sabotage: Sabotage | null;
   readonly trace: ((line: string) => void) | null;
 }
@@ -55,7 +57,7 @@ export class Path implements Gateway {
     let answered = false;
     const heard = (what: Heard) => {
       this.#world.network.send(() => {
-        if (!answered) this.#world.recorder.answered(call, what, this.#world.loop.nowMs);
+        if (!answered) this.#world.answered(call, what);
         answered = true;
         answer(what);
       });

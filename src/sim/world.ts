@@ -12,7 +12,7 @@ import { Recorder, type Report } from "./report.ts";
 import { endedOf } from "./rows.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { FaultSpec, WorldSpec } from "./spec.ts";
-import { Traffic } from "./traffic.ts";
+import { type Call, type Heard, Traffic } from "./traffic.ts";
 
 /**
  * A whole world: callers, network, isolates, limiters, engine, backend, under one clock and one seed. It runs the
@@ -27,6 +27,16 @@ export interface RunOptions {
   readonly sabotage?: Sabotage | null;
   /** Hears of what happens, one line each. */
   readonly trace?: (line: string) => void;
+  /** Hears of what callers are told and of every command that begins. */
+  readonly listener?: WaitListener;
+}
+
+/** What a measure of waits needs to know of a run. Times are of the run, in milliseconds. */
+export interface WaitListener {
+  /** @param waiting commands that wait in the engine as the caller hears its answer */
+  answered(call: Call, heard: Heard, nowMs: number, waiting: number): void;
+  /** @param waiting commands that still wait */
+  began(nowMs: number, waiting: number): void;
 }
 
 /**
@@ -59,7 +69,7 @@ class World {
   #emptyAtMs = 0;
   #oldestWaitMs = 0;
 
-  constructor(spec: WorldSpec, { sabotage = null, trace }: RunOptions) {
+  constructor(spec: WorldSpec, { sabotage = null, trace, listener }: RunOptions) {
     this.#spec = spec;
     this.#random = seeded(spec.seed);
     this.#trace = trace ?? null;
@@ -77,7 +87,10 @@ class World {
       backend: new Backend(spec.backend, loop, random),
       checks: this.#engineChecks,
       sabotage,
-      began: (waitedMs) => this.#recorder.began(waitedMs),
+      began: (waitedMs) => {
+        this.#recorder.began(waitedMs);
+        listener?.began(loop.nowMs, this.#engine.depth);
+      },
       ended: ({ tenant }) => this.#recorder.ended(tenant),
     });
     const isolates = Array.from({ length: spec.engine.isolates }, () => new Isolate());
@@ -91,6 +104,10 @@ class World {
       engine: this.#engine,
       engineChecks: this.#engineChecks,
       network: new Network(spec.network, loop, random),
+      answered: (call, heard) => {
+        this.#recorder.answered(call, heard, loop.nowMs);
+        listener?.answered(call, heard, loop.nowMs, this.#engine.depth);
+      },
       recorder: this.#recorder,
       sabotage,
       trace: this.#trace,

@@ -79,6 +79,33 @@ describe("a share of the queue", () => {
   });
 });
 
+describe("an empty queue", () => {
+  const offer = (queue: CommandQueue, tenant: string, sequence: number) =>
+    queue.offer(
+      { tenant, weight: 1, bytes: 1, critical: false, acceptedAtMs: T0, deadlineAtMs: null },
+      () => sequence,
+      T0,
+    );
+
+  test("refuses no tenant for shares, whatever was refused before it was empty", () => {
+    const queue = new CommandQueue({ count: 10, bytes: 1e9 });
+    for (let n = 0; n < 20; n++) offer(queue, n < 15 ? "a" : "b", n);
+    while (queue.take() !== undefined);
+    const again = Array.from({ length: 10 }, (_, n) => typeof offer(queue, "a", 100 + n));
+    expect(again).toEqual(new Array(10).fill("object"));
+  });
+
+  test("is none while commands between two attempts keep their places", () => {
+    let outside = 0;
+    const queue = new CommandQueue({ count: 10, bytes: 1e9 }, () => outside);
+    for (let n = 0; n < 20; n++) offer(queue, n < 15 ? "a" : "b", n);
+    while (queue.take() !== undefined) outside += 1;
+    outside -= 4;
+    const again = Array.from({ length: 4 }, (_, n) => offer(queue, "a", 100 + n));
+    expect(again.slice(2)).toEqual(["over_share", "over_share"]);
+  });
+});
+
 describe("a contended queue", () => {
   test("never holds more of one tenant than its share, once it held less; and is never over its bound", () => {
     const offer = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.boolean());

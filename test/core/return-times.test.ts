@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Speed } from "../../src/core/pace.ts";
 import { jitteredSeconds, plainRetryAfterSeconds, ReturnTimes } from "../../src/core/return-times.ts";
@@ -56,26 +57,58 @@ describe("places", () => {
       { tenant: "a", weight: 1 },
       { tenant: "b", weight: 4 },
     ];
-    toldTo(1, times, a);
-    toldTo(1, times, b);
-    // 10 s for what waits, then a place every 0.5 s × 5 / weight.
-    expect(toldTo(4, times, a).map((seconds) => seconds - 10)).toEqual([3, 6, 8, 11]);
-    expect(toldTo(3, times, b).map((seconds) => seconds - 10)).toEqual([2, 2, 3]);
+    toldTo(1, times, a, 80);
+    toldTo(1, times, b, 80);
+    // 40 s for what waits, then a place every 0.5 s × 5 / weight.
+    expect(toldTo(4, times, a, 80).map((seconds) => seconds - 40)).toEqual([3, 6, 8, 11]);
+    expect(toldTo(3, times, b, 80).map((seconds) => seconds - 40)).toEqual([2, 2, 3]);
+  });
+
+  test("reach no further than a third of the time of the queue and half a second, and 30 s, beyond it", () => {
+    expect(Math.max(...toldTo(1_000, new ReturnTimes()))).toBe(14);
+    const slow = new ReturnTimes();
+    expect(Math.max(...toldTo(1_000, slow, ALONE, 240))).toBe(150);
+    slow.heard(ALONE, 300, T0);
+    expect(toldTo(1, slow, ALONE, 240)).toEqual([150]);
+  });
+
+  test("are the same for a caller that comes early: it moves its tenant no further out than the queue explains", () => {
+    const waits = fc.record({
+      perSecond: fc.double({ min: 0.1, max: 1_000, noNaN: true }),
+      weights: fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 5 }),
+      steps: fc.array(fc.record({ who: fc.nat(4), ahead: fc.nat(2_000), laterMs: fc.nat(3_000), count: fc.nat(50) })),
+    });
+    fc.assert(
+      fc.property(waits, ({ perSecond, weights, steps }) => {
+        const times = new ReturnTimes();
+        let nowMs = T0;
+        for (const { who, ahead, laterMs, count } of steps) {
+          nowMs += laterMs;
+          const asker = { tenant: `t${who % weights.length}`, weight: weights[who % weights.length] ?? 1 };
+          const speed = at(perSecond);
+          times.toldElsewhere(asker, count, ahead, speed, nowMs);
+          if (count > 40) times.heard(asker, 10 * count, nowMs);
+          const queueSeconds = ahead / perSecond;
+          const latest = Math.min(300, queueSeconds + Math.min(30, 0.5 + queueSeconds / 3));
+          expect(times.tell(asker, ahead, speed, nowMs, 0.5)).toBeLessThanOrEqual(Math.ceil(latest));
+        }
+      }),
+    );
   });
 
   test("is told what others have told, by count and by time", () => {
     const times = new ReturnTimes();
-    times.toldElsewhere(ALONE, 8, 20, at(2), T0);
-    expect(toldTo(1, times)).toEqual([15]);
-    times.heard(ALONE, 40, T0);
-    expect(toldTo(1, times)).toEqual([41]);
-    times.heard(ALONE, 12, T0);
-    expect(toldTo(1, times)).toEqual([13]);
-    times.toldElsewhere(ALONE, 0, 20, at(2), T0);
-    expect(toldTo(1, times)).toEqual([13]);
-    expect(times.lastTold("a", T0)).toBe(13);
-    expect(times.lastTold("a", T0 + 3_000)).toBe(10);
-    expect(times.lastTold("a", T0 + 13_000)).toBeNull();
+    times.toldElsewhere(ALONE, 8, 80, at(2), T0);
+    expect(toldTo(1, times, ALONE, 80)).toEqual([45]);
+    times.heard(ALONE, 50, T0);
+    expect(toldTo(1, times, ALONE, 80)).toEqual([51]);
+    times.heard(ALONE, 42, T0);
+    expect(toldTo(1, times, ALONE, 80)).toEqual([43]);
+    times.toldElsewhere(ALONE, 0, 80, at(2), T0);
+    expect(toldTo(1, times, ALONE, 80)).toEqual([43]);
+    expect(times.lastTold("a", T0)).toBe(43);
+    expect(times.lastTold("a", T0 + 3_000)).toBe(40);
+    expect(times.lastTold("a", T0 + 43_000)).toBeNull();
     expect(times.lastTold("b", T0)).toBeNull();
   });
 
@@ -93,9 +126,9 @@ describe("places", () => {
     ["far", 86_400_000],
   ])("a clock that steps back %s makes nobody wait longer", (_label, back) => {
     const times = new ReturnTimes();
-    toldTo(10, times);
+    toldTo(5, times);
     const [next = 0] = toldTo(1, times, ALONE, 20, at(2), T0 - back);
-    expect(next).toBe(16);
+    expect(next).toBe(13);
   });
 });
 

