@@ -1,5 +1,5 @@
 import { type Asking, type Held, leaseOf, timeOf } from "./held.ts";
-import { Demand, type Done, type LeaseAsk, type View } from "./lease.ts";
+import { Demand, type Done, LEASE_MS_MAX, type LeaseAsk, type View } from "./lease.ts";
 import { type CompiledLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
 import type { Charged } from "./limiter-call.ts";
 import type { PolicyReport } from "./policy-report.ts";
@@ -25,7 +25,8 @@ export class Holding {
   #held: Held | null = null;
   #admitted = 0;
   #refused = 0;
-  #carrying = false;
+  /** The call under way that carries the lease; null: none does. */
+  #carrying: Asking | null = null;
   /** The version of limits that the object has been told. */
   #toldVersion: number | null = null;
   /** Tokens spent while a call that carries the lease is under way. */
@@ -70,7 +71,7 @@ export class Holding {
     held.meters = next;
     held.budget -= cost;
     held.spent += cost;
-    if (this.#carrying) this.#inFlight += cost;
+    if (this.#carrying !== null) this.#inFlight += cost;
     this.#admitted += 1;
     return { ...decision, receipt: { ...held.grant.receipt, spent: held.spent } };
   }
@@ -99,7 +100,7 @@ export class Holding {
   /** Whether it is time to ask for the next lease behind a request, so that none has to wait for one. */
   isRunningOut(nowMs: number): boolean {
     const held = this.#live(nowMs);
-    if (held?.grant == null || this.#carrying) return false;
+    if (held?.grant == null || this.#isCarrying(nowMs)) return false;
     const { fromMs, untilMs, lent, budget } = held;
     // Near the limit leases are so small that each would be followed by a call for the next.
     if (lent < SMALL_LEASE) return false;
@@ -119,26 +120,32 @@ export class Holding {
    */
   ask(leaseMs: number | null, nowMs: number, behind = false): Asking {
     const { version } = this.#limits;
+    const isCarrying = this.#isCarrying(nowMs);
     const done = this.#takeDone();
     const wanted = leaseMs === null ? 0 : this.#demand.wantFor(leaseMs, nowMs);
     const held = this.#held === null ? null : leaseOf(this.#held);
-    if (this.#carrying || (wanted === 0 && held === null)) {
+    if (isCarrying || (wanted === 0 && held === null)) {
       return { lease: { want: 0, kept: 0, held: null, done }, version, askedAtMs: nowMs, carries: false };
     }
     const kept = behind ? this.unspent(nowMs) : 0;
     // All of it goes back, so that the answer is what it would be without leases.
     if (!behind && this.#held !== null) this.#held.untilMs = Number.NEGATIVE_INFINITY;
-    this.#carrying = true;
     this.#inFlight = 0;
     const lease = { want: Math.max(0, wanted - kept), kept, held, done };
-    return { lease, version, askedAtMs: nowMs, carries: true };
+    this.#carrying = { lease, version, askedAtMs: nowMs, carries: true };
+    return this.#carrying;
   }
 
   /** The object has answered. @param view what it showed, if anything; @returns what is held now, if anything */
-  hear({ lease, version, askedAtMs, carries }: Asking, view: View | null, nowMs: number): object | null {
-    if (carries) this.#carrying = false;
+  hear(asking: Asking, view: View | null, nowMs: number): object | null {
+    const { lease, version, askedAtMs, carries } = asking;
+    if (carries) {
+      // It was given up: another call may carry a lease since, and what this one brings is out of date.
+      if (asking !== this.#carrying) return null;
+      this.#carrying = null;
+    }
     // Another call has the lease.
-    if (this.#carrying) return null;
+    if (this.#carrying !== null) return null;
     if (!carries && this.#held?.grant) return null;
     if (view === null || version !== this.#limits.version) {
       this.#held = null;
@@ -163,10 +170,13 @@ export class Holding {
     return this.#held;
   }
 
-  /** Nobody has answered, and it is not known what was heard: nothing of it may be given back or spent any more. */
-  failed({ carries }: Asking): void {
-    if (!carries) return;
-    this.#carrying = false;
+  /**
+   * The call has failed, in whatever way, and it is not known what the object has done: nothing of the lease may be
+   * given back or spent any more. The next call begins anew.
+   */
+  failed(asking: Asking): void {
+    if (asking !== this.#carrying) return;
+    this.#carrying = null;
     this.#held = null;
   }
 
@@ -177,7 +187,7 @@ export class Holding {
    * @returns what the object is to be told; null when there is nothing, or a call that is under way tells it
    */
   end(heard?: object): LeaseAsk | null {
-    if (this.#carrying || (heard !== undefined && this.#held !== heard)) return null;
+    if (this.#carrying !== null || (heard !== undefined && this.#held !== heard)) return null;
     const held = this.#held === null ? null : leaseOf(this.#held);
     this.#held = null;
     const done = this.#takeDone();
@@ -189,7 +199,7 @@ export class Holding {
   refund(cost: number, receipt: Receipt, nowMs: number): readonly PolicyReport[] | null {
     const held = this.#live(nowMs);
     const own = held?.grant?.receipt;
-    if (held === null || own === undefined || this.#carrying || receipt.spent === undefined) return null;
+    if (held === null || own === undefined || this.#carrying !== null || receipt.spent === undefined) return null;
     if (own.life !== receipt.life || own.total !== receipt.total) return null;
     const since = held.spent - receipt.spent;
     const atMs = nowMs + held.shiftMs;
@@ -204,6 +214,16 @@ export class Holding {
   #live(nowMs: number): Held | null {
     const held = this.#held;
     return held !== null && nowMs >= held.fromMs && nowMs < held.untilMs ? held : null;
+  }
+
+  /**
+   * Whether a call carries the lease. One that is older than any lease lasts brings nothing that could be used: it fails
+   * here, since the platform drops calls of requests whose callers have gone, and nothing ever hears of them.
+   */
+  #isCarrying(nowMs: number): boolean {
+    const asking = this.#carrying;
+    if (asking !== null && Math.abs(nowMs - asking.askedAtMs) >= LEASE_MS_MAX) this.failed(asking);
+    return this.#carrying !== null;
   }
 
   #takeDone(): Done {

@@ -3,6 +3,7 @@ import type { Asking } from "../core/held.ts";
 import type { Holding } from "../core/holding.ts";
 import { LEASE_GRACE_MS, type LeaseAsk } from "../core/lease.ts";
 import type { Decision } from "../core/limiter.ts";
+import { readAnswer } from "../core/limiter-answer.ts";
 import type { Charged, LimiterRequest } from "../core/limiter-call.ts";
 import type { PolicyReport } from "../core/policy-report.ts";
 import type { Receipt } from "../core/receipts.ts";
@@ -118,21 +119,33 @@ async function ask(
   const { limits, tier } = caller;
   const timeoutMs = config.LIMITER_TIMEOUT_MS;
   const version = held?.isTold ? limits?.version : undefined;
-  const known = version === undefined ? { ...whole, limits, tier } : { ...whole, version };
-  let answer = await answeredInTime(() => limiter.check(known), timeoutMs);
-  if (answer?.outcome === "unknown_limits") {
-    answer = await answeredInTime(() => limiter.check({ ...whole, limits, tier }), timeoutMs);
+  const inFull = { ...whole, limits, tier };
+  const check = (call: LimiterRequest) => answeredInTime(() => limiter.check(call), timeoutMs);
+  let answer: Charged | null = null;
+  try {
+    const first = understood(await check(version === undefined ? inFull : { ...whole, version }));
+    answer = decisionOf(first?.outcome === "unknown_limits" ? understood(await check(inFull)) : first);
+  } finally {
+    // A call that failed, in whatever way, lends nothing, and must not keep the next one from being lent to.
+    held?.told(answer !== null);
+    if (answer === null && asking !== null) held?.failed(asking);
   }
-  if (answer?.outcome === "unknown_limits") throw new Error("the object was told the limits");
-  held?.told(answer !== null);
-  if (held === null || asking === null) return answer;
-  if (answer === null) {
-    held.failed(asking);
-    return null;
-  }
+  if (held === null || asking === null || answer === null) return answer;
   const { view = null } = answer;
   const heard = held.hear(asking, view, Date.now());
   if (heard !== null && view !== null) afterwards(endOfLease(env, caller, held, heard, view.lastsMs));
+  return answer;
+}
+
+/** @throws when the object answers what this version does not understand: that admits nothing */
+function understood(answer: unknown): ReturnType<typeof readAnswer> {
+  const read = answer === null ? null : readAnswer(answer);
+  if (read === null && answer !== null) throw new Error("the limiter's answer is not understood");
+  return read;
+}
+
+function decisionOf(answer: ReturnType<typeof readAnswer>): Charged | null {
+  if (answer?.outcome === "unknown_limits") throw new Error("the object was told the limits");
   return answer;
 }
 
@@ -158,7 +171,12 @@ function leaseMsFor({ config, caller }: Asker): number | null {
 /** Asks for the next lease, behind a request that the present one has answered. */
 async function renew(asker: Asker, held: Holding): Promise<void> {
   const asking = held.ask(leaseMsFor(asker), asker.nowMs, true);
-  await ask(asker, held, held.subjects, asking, { cost: 0 });
+  try {
+    await ask(asker, held, held.subjects, asking, { cost: 0 });
+  } catch (error) {
+    // No request waits for it: the next one asks by itself, and is told.
+    console.warn(JSON.stringify({ event: "lease_not_renewed", error: String(error) }));
+  }
 }
 
 /** A lease that nobody has renewed goes back at its end, with the account of what was decided by it. */

@@ -16,6 +16,9 @@ import { MeterRows } from "../../src/sim/meter-rows.ts";
 
 export const T0 = 1_700_000_000_000;
 
+/** How long the object lends tokens for. */
+export const LEASE_MS = 1_000;
+
 /** The object: its clock, its disk, its lives. */
 export class ObjectSide {
   readonly disk = new MeterRows();
