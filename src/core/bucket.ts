@@ -112,11 +112,14 @@ export function bucketClearAtMs({ debt, perMs, atMs }: Bucket): number {
   return perMs === 0 ? Number.POSITIVE_INFINITY : atMs + ceilDiv(debt, perMs);
 }
 
-/** How a bucket survives a crash: what to write when the disk no longer covers it, the debt and a second of refill. */
-export function bucketAhead(bucket: Bucket, grains: Grains): Bucket {
+/**
+ * How a bucket survives a crash: what to write when the disk no longer covers it. That is the debt and a second of
+ * refill; after a charge that takes longer than a second to come back, which comes with a row in any case, the debt alone.
+ */
+export function bucketAhead(bucket: Bucket, grains: Grains, cost: number): Bucket {
   const oneSecond = grains.perMs * 1000;
-  const chunk = Math.min(Math.max(oneSecond, grains.perToken), Math.max(grains.burst, grains.perToken));
-  return { ...bucket, debt: bucket.debt + chunk };
+  if (cost * grains.perToken > oneSecond) return bucket;
+  return { ...bucket, debt: bucket.debt + Math.min(oneSecond, Math.max(grains.burst, grains.perToken)) };
 }
 
 /** @returns null when the policy cannot be counted exactly */
@@ -135,6 +138,6 @@ export function tokenBucketRule(policy: TokenBucketPolicy): Rule<Bucket> | null 
     refund: (bucket, cost, since) => refund(bucket, grains, cost, since),
     remaining: (bucket) => remainingTokens(bucket, grains),
     resetMs: (bucket) => msUntilFull(bucket, grains),
-    ahead: (bucket) => bucketAhead(bucket, grains),
+    ahead: (bucket, cost) => bucketAhead(bucket, grains, cost),
   };
 }

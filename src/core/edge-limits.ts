@@ -1,7 +1,8 @@
 import { Holding } from "./holding.ts";
-import type { LeaseAsk } from "./lease.ts";
+import type { EndedLease } from "./lease.ts";
 import { type CompiledLimits, compileLimits } from "./limiter.ts";
 import type { Limits, Scope } from "./policy.ts";
+import { GivenBack } from "./receipts.ts";
 import { type Subjects, subjectOf } from "./subjects.ts";
 
 /**
@@ -33,6 +34,8 @@ export class EdgeLimits {
   readonly #callers = new Map<string, Map<string, Holding>>();
   readonly #known = new WeakMap<Limits, Known>();
   readonly #max: number;
+  /** Charges that were given back here. They outlive what was held, which may be forgotten at any time. */
+  readonly given = new GivenBack();
   #size = 0;
   /** What tells this isolate from others. */
   readonly isolate: number;
@@ -57,7 +60,7 @@ export class EdgeLimits {
       return found;
     }
     if (this.#size >= this.#max) this.#forgetOldest();
-    const made = new Holding(compiled, subjects, scopes.length === 0);
+    const made = new Holding(compiled, subjects, scopes.length === 0, this.given);
     const own = this.#callers.get(limiter) ?? new Map<string, Holding>();
     own.set(name, made);
     this.#callers.set(limiter, own);
@@ -66,7 +69,7 @@ export class EdgeLimits {
   }
 
   /** Ends all that is held of a limiter, and gives what it is to be told. */
-  takeAll(limiter: string): { readonly lease: LeaseAsk; readonly subjects: Subjects }[] {
+  takeAll(limiter: string): EndedLease[] {
     return [...(this.#callers.get(limiter)?.values() ?? [])].flatMap((holding) => {
       const lease = holding.end();
       return lease === null ? [] : [{ lease, subjects: holding.subjects }];

@@ -39,14 +39,18 @@ export interface Wanting extends Asker {
 
 /** A closed gate lets a probe through each second, which takes them along: what is older was not told for want of traffic. */
 const WANTING_MS = 5_000;
+/** How often a full table is looked through for those that are too old: not with every refusal. */
+const SWEEP_EVERY_MS = 1_000;
 
 /** Tenants refused at the edge since the engine last heard of it: they want places there. */
 export class WantingTenants {
   readonly #tenants = new Map<string, Wanting & { readonly atMs: number }>();
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
 
   refused(asker: Asker, nowMs: number): void {
     const before = this.#tenants.get(asker.tenant);
-    if (before === undefined && this.#tenants.size >= WANTING_MAX) this.#forgetOld(nowMs);
+    const isFull = this.#tenants.size >= WANTING_MAX;
+    if (before === undefined && isFull && Math.abs(nowMs - this.#sweptAtMs) >= SWEEP_EVERY_MS) this.#forgetOld(nowMs);
     if (before === undefined && this.#tenants.size >= WANTING_MAX) return;
     this.#tenants.set(asker.tenant, { ...asker, refused: (before?.refused ?? 0) + 1, atMs: nowMs });
   }
@@ -66,6 +70,7 @@ export class WantingTenants {
   }
 
   #forgetOld(nowMs: number): void {
+    this.#sweptAtMs = nowMs;
     for (const [tenant, { atMs }] of this.#tenants) if (!isRecent(atMs, nowMs)) this.#tenants.delete(tenant);
   }
 }

@@ -42,11 +42,11 @@ export function fixedWindowClearAtMs({ used, windowMs, atMs }: FixedWindow): num
 }
 
 /**
- * Counts of one second at the limit's average rate, at least one: how far the disk is written ahead of memory, so that
- * a long run at the limit costs about one row a second.
+ * Counts of one second at the limit's average rate: how far the disk is written ahead of memory, so that a long run at
+ * the limit costs about one row a second. None where that is less than one count.
  */
 export function windowChunk(limit: number, windowSeconds: number): number {
-  return Math.max(1, Math.ceil(limit / windowSeconds));
+  return windowSeconds > limit ? 0 : Math.ceil(limit / windowSeconds);
 }
 
 /** @returns null when the policy cannot be counted exactly */

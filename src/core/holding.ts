@@ -3,7 +3,7 @@ import { Demand, type Done, LEASE_MS_MAX, type LeaseAsk, type View } from "./lea
 import { type CompiledLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
 import type { Charged } from "./limiter-call.ts";
 import type { PolicyReport } from "./policy-report.ts";
-import type { Receipt } from "./receipts.ts";
+import type { GivenBack, Receipt } from "./receipts.ts";
 import type { Subjects } from "./subjects.ts";
 
 /**
@@ -29,11 +29,16 @@ export class Holding {
   #carrying: Asking | null = null;
   /** The version of limits that the object has been told. */
   #toldVersion: number | null = null;
+  readonly #given: GivenBack;
   /** Tokens spent while a call that carries the lease is under way. */
   #inFlight = 0;
 
-  /** @param countsTenantOnly no limit counts single subjects: who asks within the tenant is of no interest */
-  constructor(limits: CompiledLimits, subjects: Subjects, countsTenantOnly: boolean) {
+  /**
+   * @param countsTenantOnly no limit counts single subjects: who asks within the tenant is of no interest
+   * @param given charges that the isolate has given back by itself, which no object knows of
+   */
+  constructor(limits: CompiledLimits, subjects: Subjects, countsTenantOnly: boolean, given: GivenBack) {
+    this.#given = given;
     this.countsTenantOnly = countsTenantOnly;
     this.#limits = limits;
     this.subjects = subjects;
@@ -195,12 +200,17 @@ export class Holding {
     return { want: 0, kept: 0, held, done };
   }
 
-  /** Gives back what was spent here, if it is still the same lease. @returns how the policies stand; null: ask the object */
+  /**
+   * Gives back what was spent here, once, if it is still the same lease.
+   *
+   * @returns how the policies stand; null: ask the object, unless it was given back here already
+   */
   refund(cost: number, receipt: Receipt, nowMs: number): readonly PolicyReport[] | null {
     const held = this.#live(nowMs);
     const own = held?.grant?.receipt;
     if (held === null || own === undefined || this.#carrying !== null || receipt.spent === undefined) return null;
-    if (own.life !== receipt.life || own.total !== receipt.total) return null;
+    if (own.life !== receipt.life || own.number !== receipt.number || this.#given.has(receipt)) return null;
+    this.#given.add(receipt);
     const since = held.spent - receipt.spent;
     const atMs = nowMs + held.shiftMs;
     const given = giveBack(held.meters, this.#limits, cost, receipt.ids, since, atMs, this.subjects);

@@ -1,5 +1,6 @@
 import type { Meter } from "./meter.ts";
 import type { Receipt } from "./receipts.ts";
+import type { Subjects } from "./subjects.ts";
 
 /**
  * Leases: a busy isolate takes tokens of a tenant at once, spends them by itself, and tells what became of them with its
@@ -36,6 +37,9 @@ export interface LeaseAsk {
   readonly done: Done;
 }
 
+/** Of an isolate that holds nothing and asks for nothing. */
+export const NO_LEASE: LeaseAsk = { want: 0, kept: 0, held: null, done: { admitted: 0, refused: 0 } };
+
 /** Requests that an isolate has decided by itself. */
 export interface Done {
   readonly admitted: number;
@@ -51,6 +55,12 @@ export interface HeldLease {
   readonly unspent: number;
   /** How the meters stand by what this isolate knows: true, if nobody else has changed them since. */
   readonly meters: readonly (readonly [id: string, meter: Meter])[];
+}
+
+/** A lease that has ended without a request to take it along, and whose use it was. */
+export interface EndedLease {
+  readonly lease: LeaseAsk;
+  readonly subjects: Subjects;
 }
 
 /** How the meters of a request stand at its object, so that its isolate can decide the next ones by itself. */

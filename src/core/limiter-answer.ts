@@ -73,9 +73,13 @@ function isGrant(grant: unknown): grant is Grant {
 
 function isReceipt(receipt: unknown): receipt is Grant["receipt"] {
   if (!isObject(receipt)) return false;
-  const { life, total, ids } = receipt;
+  const { life, number, total, ids } = receipt;
   return (
-    Number.isFinite(life) && isAtLeast(0, total) && Array.isArray(ids) && ids.every((id) => typeof id === "string")
+    Number.isFinite(life) &&
+    isAtLeast(0, number) &&
+    isAtLeast(0, total) &&
+    Array.isArray(ids) &&
+    ids.every((id) => typeof id === "string")
   );
 }
 

@@ -59,8 +59,12 @@ export interface Rule<M extends Meter = Meter> {
   remaining(meter: M): number;
   /** Milliseconds until nothing is owed; null when that never comes. */
   resetMs(meter: M): number | null;
-  /** What to write of it, so that the next charges need no row: it owes up to about a second's worth more. */
-  ahead(meter: M): M;
+  /**
+   * What to write of it after a charge of this cost: it owes up to about a second's worth more, so that the next charges
+   * need no row. A bucket owes no more where such a charge takes longer than a second to come back, and a window where
+   * one count does: one that waits for it is told the true time after a crash, too.
+   */
+  ahead(meter: M, cost: number): M;
 }
 
 /** @throws when the policy cannot be counted exactly: that is checked where limits are configured */

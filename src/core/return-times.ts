@@ -90,7 +90,7 @@ export class ReturnTimes {
    */
   heard(asker: Asker, seconds: number, nowMs: number): void {
     const atMs = this.#advance(nowMs);
-    this.#set(asker, atMs + Math.min(WAIT_MAX_MS, seconds * 1000), atMs);
+    this.#set(asker, atMs + Math.min(WAIT_MAX_MS, seconds * 1000));
   }
 
   /** Moves a tenant's clock on by so many places. @returns where it stands; null while nobody knows a pace */
@@ -105,13 +105,12 @@ export class ReturnTimes {
     const fromMs = Math.max(own?.untilMs ?? 0, startedAtMs);
     const latestMs = startedAtMs + Math.min(SPREAD_MAX_MS, SPREAD_MIN_MS + SPREAD_SHARE * startedIn * 1000);
     const untilMs = Math.min(atMs + WAIT_MAX_MS, latestMs, fromMs + (placesMs * weights) / asker.weight);
-    this.#set(asker, untilMs, atMs);
+    this.#set(asker, untilMs);
     return untilMs;
   }
 
-  #set({ tenant, weight }: Asker, untilMs: number, atMs: number): void {
+  #set({ tenant, weight }: Asker, untilMs: number): void {
     const own = this.#clocks.get(tenant);
-    if (own === undefined && this.#clocks.size >= TENANTS_MAX) this.#sweep(atMs);
     if (own === undefined && this.#clocks.size >= TENANTS_MAX) return;
     this.#clocks.set(tenant, { untilMs, weight });
     this.#weights += weight - (own?.weight ?? 0);

@@ -1,7 +1,7 @@
 import { type AdaptiveRate, FULL_RATE, observe, tierRateOf, withShare } from "./adaptive-rate.ts";
-import { covers, isExact, type MeterDisk, writeAhead } from "./charge-ahead.ts";
+import { isExact, type MeterDisk, writeAhead } from "./charge-ahead.ts";
 import { criticalCeiling } from "./critical-ceiling.ts";
-import type { LeaseAsk, View } from "./lease.ts";
+import { type LeaseAsk, NO_LEASE, type View } from "./lease.ts";
 import { lend, settleLease, waitFor } from "./lending.ts";
 import { type CompiledLimits, compileLimits, count, type Decision, decide, giveBack, judge } from "./limiter.ts";
 import type { Charged, LimiterRequest } from "./limiter-call.ts";
@@ -17,8 +17,6 @@ import { TurnsToAsk } from "./turns-to-ask.ts";
  * All that one tenant's limits have counted, and what is on disk of it: what layer 1's object does with a request. The
  * object and the simulator put it on their clocks and disks.
  */
-
-const NO_LEASE: LeaseAsk = { want: 0, kept: 0, held: null, done: { admitted: 0, refused: 0 } };
 
 /** Rows of forgotten meters that go with one new row. Each was one new row: so they come to an end, and never pile up. */
 const FORGOTTEN_ROWS_A_WRITE = 64;
@@ -89,7 +87,7 @@ export class TenantLimits {
   }
 
   /**
-   * Gives back what was charged for a request that was then refused further on. What is written stays ahead of it.
+   * Gives back what was charged for a request that was then refused further on, once.
    *
    * @returns how the policies stand now; null when nothing could be given back
    */
@@ -97,7 +95,7 @@ export class TenantLimits {
     const since = this.#receipts.giveBack(receipt, cost);
     if (since === null) return null;
     const given = giveBack(this.#meters, this.#tenantLimits, cost, receipt.ids, since, nowMs, subjects);
-    this.#keep(given.next, nowMs, false);
+    this.#keep(given.next, nowMs, 1);
     this.#change += 1;
     return given.decision;
   }
@@ -158,7 +156,7 @@ export class TenantLimits {
   #check(cost: number, nowMs: number, subjects: Subjects, isFinal: boolean): Charged {
     const { decision, next } = decide(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
     const charged = decision.outcome === "allowed" && cost > 0;
-    this.#keep(next, nowMs, charged);
+    this.#keep(next, nowMs, charged ? cost : 0);
     if (!charged) return decision;
     const receipt = this.#charged(cost, next);
     return isFinal ? decision : { ...decision, receipt };
@@ -167,10 +165,10 @@ export class TenantLimits {
   #checkCritical(cost: number, nowMs: number, subjects: Subjects): Decision {
     const ceiling = decide(this.#meters, this.#ceiling, cost, nowMs);
     const passes = ceiling.decision.outcome === "allowed";
-    this.#keep(ceiling.next, nowMs, passes && cost > 0);
+    this.#keep(ceiling.next, nowMs, passes ? cost : 0);
     if (!passes) return ceiling.decision;
     const counted = count(this.#meters, this.#tenantLimits, cost, nowMs, subjects);
-    this.#keep(counted.next, nowMs, cost > 0);
+    this.#keep(counted.next, nowMs, cost);
     // Counted only as far as there was something to count it against: nobody knows how much to give back.
     this.#charged(cost, counted.next);
     return counted.decision;
@@ -186,7 +184,7 @@ export class TenantLimits {
     const lease = { held, kept };
     const ended = settleLease(lease, this.#change, this.#receipts, this.#meters, this.#tenantLimits, subjects, nowMs);
     if (ended === null) return;
-    this.#keep(ended, nowMs, true);
+    this.#keep(ended, nowMs, 1);
     this.#change += 1;
   }
 
@@ -194,18 +192,18 @@ export class TenantLimits {
   #lend(charged: number | null, lease: LeaseAsk, subjects: Subjects, nowMs: number, leaseMs: number): View | null {
     const lent = lend(charged, lease, this.#meters, this.#tenantLimits, subjects, nowMs, leaseMs);
     if (lent === null || !lent.holds) return lent?.view ?? null;
-    this.#keep(lent.next, nowMs, lent.tokens > 0);
+    this.#keep(lent.next, nowMs, lent.tokens > 0 ? 1 : 0);
     const receipt = this.#charged(lent.tokens, lent.next);
     return { ...lent.view, grant: { tokens: lent.tokens, receipt, change: this.#change } };
   }
 
-  /** Takes over a decision; after a charge the disk is charged ahead where it no longer covers memory. */
-  #keep(next: ReadonlyMap<string, Meter>, nowMs: number, charged: boolean): void {
-    this.#meters.commit(next, nowMs, charged);
-    if (!charged) return;
+  /** Takes over a decision, and has it on disk. @param cost of one request; 1 for what many share; 0: nothing changed */
+  #keep(next: ReadonlyMap<string, Meter>, nowMs: number, cost: number): void {
+    this.#meters.commit(next, nowMs, cost > 0);
+    if (cost === 0) return;
     for (const [id, meter] of next) {
       const rule = this.#rules.get(keyOfId(id));
-      const row = rule === undefined ? null : writeAhead(rule, this.#disk.written.get(id), meter);
+      const row = rule === undefined ? null : writeAhead(rule, this.#disk.written.get(id), meter, cost);
       if (row === null) continue;
       const firstWrite = !this.#disk.isPrepared;
       if (!this.#disk.written.has(id)) this.#deleteForgotten();
@@ -229,7 +227,7 @@ export class TenantLimits {
       if (rule === undefined) continue;
       const settled = rule.settle(meter, nowMs);
       this.#meters.set(id, settled);
-      if (!covers(this.#disk.written.get(id), settled)) this.#disk.save(id, settled);
+      if (writeAhead(rule, this.#disk.written.get(id), settled) !== null) this.#disk.save(id, settled);
     }
     if (this.#disk.hasRows) this.saveState();
   }

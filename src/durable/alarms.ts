@@ -1,3 +1,4 @@
+import { AlarmSetting } from "./alarm-setting.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { CONTINUE_MS } from "./works.ts";
 
@@ -12,11 +13,13 @@ const SWEEP_PIECES_MAX = 200;
 
 export class Alarms {
   readonly #storage: DurableObjectStorage;
+  readonly #setting: AlarmSetting;
   readonly #parts: EngineParts;
   #atMs: number | null = null;
 
   constructor(parts: EngineParts) {
     this.#storage = parts.storage;
+    this.#setting = new AlarmSetting(parts.storage, "engine");
     this.#parts = parts;
   }
 
@@ -34,9 +37,13 @@ export class Alarms {
   plan(inMs: number): void {
     const atMs = Date.now() + inMs;
     if (this.#atMs !== null && this.#atMs <= atMs) return;
+    void this.#set(atMs);
+  }
+
+  async #set(atMs: number): Promise<void> {
     this.#atMs = atMs;
-    // When it cannot be set the object is at its end, and the next one plans its own.
-    this.#storage.setAlarm(atMs).catch(() => undefined);
+    const isSet = await this.#setting.set(atMs);
+    if (!isSet && this.#atMs === atMs) this.#atMs = null;
   }
 
   /** Sees to it that what has ended is cleared in time. */

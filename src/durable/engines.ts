@@ -131,7 +131,7 @@ async function whileCallerWaits<T>(
   { signal, afterwards }: HangUp,
   call: () => Promise<T>,
 ): Promise<T> {
-  const abandon = () => afterwards(engine.abandon(token).catch(() => undefined));
+  const abandon = () => afterwards(abandonWait(engine, token));
   signal.addEventListener("abort", abandon);
   try {
     // Who left before this has no event to come.
@@ -139,6 +139,15 @@ async function whileCallerWaits<T>(
     return await call();
   } finally {
     signal.removeEventListener("abort", abandon);
+  }
+}
+
+/** Never rejects: what is not abandoned waits in the engine until its own deadline. */
+async function abandonWait(engine: Pick<Calls<CommandEngine>, "abandon">, token: string): Promise<void> {
+  try {
+    await engine.abandon(token);
+  } catch (error) {
+    console.warn(JSON.stringify({ event: "wait_not_abandoned", error: String(error) }));
   }
 }
 

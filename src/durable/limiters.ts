@@ -185,7 +185,7 @@ async function endOfLease(env: Env, caller: Caller, held: Holding, heard: object
   const lease = held.end(heard);
   if (lease === null) return;
   try {
-    await limiterOf(env, callerKey(caller)).settle(lease, held.subjects);
+    await limiterOf(env, callerKey(caller)).settle([{ lease, subjects: held.subjects }]);
   } catch (error) {
     // What does not arrive stays charged, and is forgiven by time.
     console.warn(JSON.stringify({ event: "lease_lost", ...logFields(callerKey(caller)), error: String(error) }));
@@ -212,7 +212,7 @@ function answeredInTime<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T 
 }
 
 /**
- * Gives a caller back what it was charged for a request that was refused further on.
+ * Gives a caller back what it was charged for a request that was refused further on, once however often this is called.
  *
  * @returns how its policies stand now; null when its limiter does not answer: the refusal must not wait for it
  */
@@ -222,13 +222,19 @@ export async function refundCaller(
   receipt: Receipt,
 ): Promise<readonly PolicyReport[] | null> {
   const subjects = subjectsOf(caller, null);
-  const here = holdingOf(caller, subjects)?.refund(cost, receipt, nowMs) ?? null;
+  const held = holdingOf(caller, subjects);
+  if (edgeLimits().given.has(receipt)) return null;
+  const here = held?.refund(cost, receipt, nowMs) ?? null;
   if (here !== null) return here;
   const limiter = limiterOf(env, callerKey(caller));
   return await answeredInTime(() => limiter.refund(cost, receipt, subjects), config.LIMITER_TIMEOUT_MS);
 }
 
-/** Tells a caller's limiter how long its commands took, for a rate that adapts. */
+/** Tells a caller's limiter how long its commands took, for a rate that adapts. Never rejects: others follow. */
 export async function observeLatencies(env: Env, caller: Caller, latenciesMs: readonly number[]): Promise<void> {
-  await limiterOf(env, callerKey(caller)).observe(latenciesMs);
+  try {
+    await limiterOf(env, callerKey(caller)).observe(latenciesMs);
+  } catch (error) {
+    console.warn(JSON.stringify({ event: "latencies_lost", tenant: caller.tenant, error: String(error) }));
+  }
 }

@@ -23,7 +23,9 @@ function callsOf<T extends Rpc.DurableObjectBranded>(namespace: DurableObjectNam
   return new Proxy(stub, { get: (target, method) => callOf(target, method) }) as unknown as Calls<T>;
 }
 
+/** Undefined for what the language asks of any value, and no object has: `await` looks for `then`, and would call it. */
 function callOf<T extends object>(target: T, method: string | symbol): unknown {
+  if (method === "then" || typeof method === "symbol") return undefined;
   return async (...args: unknown[]) => {
     try {
       return await Reflect.apply(Reflect.get(target, method) as () => unknown, target, args);

@@ -1,13 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { configOf } from "../config.ts";
 import { IDLE_FLUSH_MS } from "../core/charge-ahead.ts";
-import type { Done, LeaseAsk } from "../core/lease.ts";
+import type { Done, EndedLease } from "../core/lease.ts";
 import { type Charged, type LimiterRequest, UNKNOWN_LIMITS } from "../core/limiter-call.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/policy.ts";
 import type { PolicyReport } from "../core/policy-report.ts";
 import type { Receipt } from "../core/receipts.ts";
 import type { Subjects } from "../core/subjects.ts";
 import { TenantLimits } from "../core/tenant-limits.ts";
+import { AlarmSetting } from "./alarm-setting.ts";
 import { LimiterDisk } from "./limiter-disk.ts";
 import { loadLimiter, type Usage } from "./limiter-store.ts";
 import { UsageFlush } from "./usage-flush.ts";
@@ -29,12 +30,12 @@ export class TenantLimiter extends DurableObject<Env> {
     const stored = loadLimiter(ctx.storage.sql);
     const usage = () => ({ ...this.#usage, unsent: this.#usageFlush.kept });
     const disk = new LimiterDisk(ctx.storage.sql, stored, usage);
+    const alarm = new AlarmSetting(ctx.storage, "limiter");
     this.#usage = stored?.usage ?? { admitted: 0, refused: 0, sinceMs: Date.now() };
     this.#usageFlush = new UsageFlush(env.DB, configOf(env), ctx.id.name, stored?.usage.unsent ?? null, {
       isActive: () => this.#isActive,
       save: () => this.#limits.saveState(),
-      // When it cannot be set the object is at its end, and the next one plans its own.
-      setAlarm: (atMs) => void ctx.storage.setAlarm(atMs).catch(() => undefined),
+      setAlarm: (atMs) => alarm.set(atMs),
     });
     this.#limits = new TenantLimits(disk, stored?.limits ?? DEFAULT_LIMITS, stored?.meters ?? [], Math.random);
   }
@@ -53,11 +54,13 @@ export class TenantLimiter extends DurableObject<Env> {
     return decision;
   }
 
-  /** An isolate's lease is over: what it did, and what is left of its tokens. */
-  settle(lease: LeaseAsk, subjects: Subjects): void {
+  /** Leases of an isolate are over: what it did, and what is left of its tokens. */
+  settle(ended: readonly EndedLease[]): void {
     const nowMs = Date.now();
-    this.#limits.settle(lease, subjects, nowMs);
-    this.#count(lease.done, nowMs);
+    for (const { lease, subjects } of ended) {
+      this.#limits.settle(lease, subjects, nowMs);
+      this.#count(lease.done, nowMs);
+    }
     this.#used(nowMs);
   }
 

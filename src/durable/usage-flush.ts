@@ -55,7 +55,8 @@ export interface UsageHost {
   isActive(): boolean;
   /** Writes the state row, with {@link UsageFlush.kept} in it. */
   save(): void;
-  setAlarm(atMs: number): void;
+  /** Never rejects. @returns whether it is set */
+  setAlarm(atMs: number): Promise<boolean>;
 }
 
 export class UsageFlush {
@@ -135,8 +136,7 @@ export class UsageFlush {
     this.#minutes.add(minuteOf(nowMs), this.#tier, counts);
     // Tried once a minute while it is active, whatever becomes of it; where an alarm is set, that does it.
     if (this.#triedMinute !== minuteOf(nowMs) && this.#minutes.isDue(nowMs, this.#offset) && !this.#isAlarmSet(nowMs)) {
-      // Its row cannot be written: the object is at its end, and the next one sends what is on disk.
-      this.#send(nowMs, "ended").catch(() => undefined);
+      this.#sendBehind(nowMs, "ended");
     }
     return true;
   }
@@ -146,7 +146,7 @@ export class UsageFlush {
     if (this.#tenant === null) return;
     const isFree = this.#failures === 0 && !this.#writing && !this.#isAlarmSet(nowMs);
     if (isFree && this.#triedMinute !== minuteOf(nowMs)) {
-      this.#send(nowMs, "all").catch(() => undefined);
+      this.#sendBehind(nowMs, "all");
       return;
     }
     this.#plan(nowMs);
@@ -168,8 +168,13 @@ export class UsageFlush {
   /** Sees to it that what waits is sent. A write that is under way does so when it has ended. */
   #plan(nowMs: number): void {
     if (this.#minutes.isEmpty || this.#writing || this.#isAlarmSet(nowMs)) return;
-    this.#alarmMs = this.#nextTryMs(nowMs);
-    this.#host.setAlarm(this.#alarmMs);
+    void this.#setAlarm(this.#nextTryMs(nowMs));
+  }
+
+  async #setAlarm(atMs: number): Promise<void> {
+    this.#alarmMs = atMs;
+    const isSet = await this.#host.setAlarm(atMs);
+    if (!isSet && this.#alarmMs === atMs) this.#alarmMs = null;
   }
 
   #nextTryMs(nowMs: number): number {
@@ -177,6 +182,13 @@ export class UsageFlush {
     // What is left behind a parcel that went in this minute goes in the next.
     const fromMs = this.#triedMinute === minuteOf(nowMs) ? (this.#triedMinute + 1) * MINUTE_MS : nowMs;
     return this.#minutes.dueAtMs(fromMs, this.#offset);
+  }
+
+  /** As {@link #send}. When its row cannot be written the object is at its end, and the next one sends what is on disk. */
+  #sendBehind(nowMs: number, share: Share): void {
+    this.#send(nowMs, share).catch((error: unknown) => {
+      console.warn(JSON.stringify({ event: "usage_not_saved", tenant: this.#tenant, error: String(error) }));
+    });
   }
 
   /** @param share of what waits, if no parcel is under way */

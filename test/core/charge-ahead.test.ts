@@ -26,7 +26,7 @@ function run(rule: Rule, steps: readonly (readonly [gap: number, cost: number, c
     if (rule.weigh(memory, cost).verdict === "fits") {
       memory = rule.charge(memory, cost);
       admitted.push({ at, cost });
-      const row = writeAhead(rule, written, memory);
+      const row = writeAhead(rule, written, memory, cost);
       if (row !== null) {
         written = row;
         rows += 1;
@@ -101,13 +101,14 @@ describe("a disk that is charged ahead", () => {
 
   test.for<[string, Policy, number, number]>([
     ["a bucket's row is one second of refill ahead", bucketOf(50, 1, 100), 30, 80],
-    ["a slow bucket's row is one token ahead, never less", bucketOf(1, 60, 1), 1, 2],
+    ["a bucket of a token a second is one token ahead", bucketOf(1, 1, 5), 1, 2],
+    ["a slow bucket's row is what it owes", bucketOf(1, 60, 1), 1, 1],
     ["a window's row is a second's counts ahead", windowOf("fixed-window", 3_000, 60), 30, 80],
-    ["a slow window's row is one count ahead", windowOf("sliding-window", 10, 60), 3, 4],
+    ["a slow window's row is what it counts", windowOf("sliding-window", 10, 60), 3, 3],
     ["a window that is used up is written as it is", windowOf("fixed-window", 10, 60), 10, 10],
   ])("%s", ([, policy, cost, ahead]) => {
     const rule = ruleOf(policy);
-    const row = writeAhead(rule, undefined, rule.charge(rule.start(T0), cost));
+    const row = writeAhead(rule, undefined, rule.charge(rule.start(T0), cost), 1);
     expect(row && owedOf(row)).toBe(ahead);
   });
 });
@@ -161,7 +162,7 @@ describe("a row and what memory owes", () => {
 
   test("is exact when time alone would make the one of the other", () => {
     expect(isExact(memory, rule.settle(memory, T0 + 70_000))).toBe(true);
-    expect(isExact(rule.ahead(memory), memory)).toBe(false);
+    expect(isExact(rule.ahead(memory, 1), memory)).toBe(false);
     expect(isExact(undefined, memory)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { OverShares, WantingTenants } from "../../src/core/edge-memory.ts";
 
 describe("tenants that were told that they have their share", () => {
@@ -48,4 +48,12 @@ describe("tenants that want a place", () => {
     expect([wanting.has("a", 5_999), wanting.has("a", 6_000)]).toEqual([true, false]);
     expect(wanting.take(6_000)).toEqual([{ tenant: "b", weight: 1, refused: 1 }]);
   });
+});
+
+test("a full table of tenants that want a place is looked through once a second, and not with every refusal", () => {
+  const wanting = new WantingTenants();
+  const looks = vi.spyOn(Map.prototype, Symbol.iterator);
+  for (let n = 0; n < 10_000; n++) wanting.refused({ tenant: `t${n}`, weight: 1 }, 1_000 + n / 5);
+  expect(looks.mock.calls.length).toBeLessThanOrEqual(3);
+  looks.mockRestore();
 });

@@ -44,7 +44,7 @@ describe("after a call of the limiter has failed", () => {
 
 describe("an answer of another version", () => {
   const meters = [["k", { type: "token-bucket", debt: 0, perToken: 1, perMs: 1, atMs: 0 }]];
-  const grant = { tokens: 5, change: 1, receipt: { life: 0.5, total: 6, ids: ["k"] } };
+  const grant = { tokens: 5, change: 1, receipt: { life: 0.5, number: 2, total: 6, ids: ["k"] } };
   const view = { meters, atMs: 0, lastsMs: 1_000, grant };
   const allowed = { outcome: "allowed", reports: [] };
 

@@ -5,6 +5,7 @@ import { LEASE_GRACE_MS } from "../../src/core/lease.ts";
 import type { Decision } from "../../src/core/limiter.ts";
 import type { Charged } from "../../src/core/limiter-call.ts";
 import type { Limits } from "../../src/core/policy.ts";
+import type { GivenBack } from "../../src/core/receipts.ts";
 import { NOBODY, type Subjects } from "../../src/core/subjects.ts";
 import { TenantLimits } from "../../src/core/tenant-limits.ts";
 import { MeterRows } from "../../src/sim/meter-rows.ts";
@@ -79,6 +80,10 @@ export class Edge {
     this.#isolate += 0.001;
     this.#memory = new EdgeLimits(this.#isolate);
     this.#ends = [];
+  }
+
+  get given(): GivenBack {
+    return this.#memory.given;
   }
 
   holding(subjects: Subjects = NOBODY): Holding {

@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileLimits, decide, giveBack } from "../../src/core/limiter.ts";
 import type { Meter } from "../../src/core/meter.ts";
-import { type Policy, tokenBucketPolicy, type WindowPolicy } from "../../src/core/policy.ts";
-import { type Receipt, Receipts } from "../../src/core/receipts.ts";
+import { type Limits, type Policy, tokenBucketPolicy, type WindowPolicy } from "../../src/core/policy.ts";
+import { GIVEN_MAX, type Receipt, Receipts } from "../../src/core/receipts.ts";
+import { NOBODY } from "../../src/core/subjects.ts";
+import { Edge, LEASE_MS, ObjectSide } from "./lease-world.ts";
 
 const T0 = 1_700_000_000_000;
 
@@ -101,5 +103,63 @@ describe("a charge that is given back", () => {
   test("means nothing to another life of the object, and takes nothing from it", () => {
     const [one, other] = [new Receipts(0.1), new Receipts(0.2)];
     expect(other.giveBack(one.charged(3, ["a"]), 3)).toBeNull();
+  });
+});
+
+describe("a receipt that is given back again", () => {
+  const limits: Limits = { version: 1, policies: [tokenBucketPolicy({ tokens: 0, perSeconds: 1 }, 100)] };
+
+  test("gives nothing the second time, whatever was given back between", () => {
+    const receipts = new Receipts(0.1);
+    const [first, other] = [receipts.charged(3, ["a"]), receipts.charged(5, ["a"])];
+    expect(receipts.giveBack(first, 3)).toBe(5);
+    expect(receipts.giveBack(other, 5)).toBe(0);
+    expect([receipts.giveBack(first, 3), receipts.giveBack({ ...other }, 5)]).toEqual([null, null]);
+  });
+
+  test("gives nothing either when so many were given back since that it is forgotten", () => {
+    const receipts = new Receipts(0.1);
+    const first = receipts.charged(1, ["a"]);
+    receipts.giveBack(first, 1);
+    for (let n = 0; n < GIVEN_MAX; n++) receipts.giveBack(receipts.charged(1, ["a"]), 1);
+    expect(receipts.giveBack(first, 1)).toBeNull();
+  });
+
+  test("leaves no more than once would, in any order of charges and refunds, by the object and by leases", () => {
+    const step = fc.record({
+      charge: fc.integer({ min: 1, max: 9 }),
+      refund: fc.nat(30),
+      times: fc.integer({ min: 1, max: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const object = new ObjectSide(limits);
+        const edge = new Edge(limits, object, LEASE_MS);
+        const open = new Map<Receipt, number>();
+        const closed: [Receipt, number][] = [];
+        const giveBack = (receipt: Receipt, cost: number) => {
+          if (edge.given.has(receipt)) return;
+          if (edge.holding().refund(cost, receipt, edge.clockMs) === null)
+            object.life.refund(cost, receipt, NOBODY, T0);
+        };
+        for (const { charge, refund, times } of steps) {
+          const answer = edge.check(charge, LEASE_MS);
+          if (answer.outcome === "allowed" && "receipt" in answer) open.set(answer.receipt as Receipt, charge);
+          const [receipt, cost] = [...open][refund % Math.max(1, open.size)] ?? [];
+          if (receipt === undefined || cost === undefined) continue;
+          open.delete(receipt);
+          closed.push([receipt, cost]);
+          for (let n = 0; n < times; n++) giveBack(receipt, cost);
+          const again = closed[refund % closed.length];
+          if (again !== undefined) giveBack(...again);
+        }
+        for (const [receipt, cost] of closed) giveBack(receipt, cost);
+        for (const clock of [object, edge]) clock.clockMs += 2 * LEASE_MS;
+        edge.endDue();
+        const spent = [...open.values()].reduce((sum, cost) => sum + cost, 0);
+        expect(object.life.look(NOBODY, object.clockMs).reports[0]?.remaining).toBe(100 - spent);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Speed } from "../../src/core/pace.ts";
 import { jitteredSeconds, plainRetryAfterSeconds, ReturnTimes } from "../../src/core/return-times.ts";
 
@@ -154,4 +154,14 @@ describe("plain", () => {
   ])("%s", (_label, waiting, finished, seconds) => {
     expect(plainRetryAfterSeconds(waiting, finished)).toBe(seconds);
   });
+});
+
+test("a full table is looked through once a second, and not with every refusal", () => {
+  const times = new ReturnTimes();
+  const speed = at(1);
+  for (let n = 0; n < 1_000; n++) times.tell({ tenant: `t${n}`, weight: 1 }, 200, speed, T0, MIDDLE);
+  const looks = vi.spyOn(Map.prototype, Symbol.iterator);
+  for (let n = 0; n < 10_000; n++) times.tell({ tenant: `late${n}`, weight: 1 }, 200, speed, T0 + n / 5, MIDDLE);
+  expect(looks.mock.calls.length).toBeLessThanOrEqual(3);
+  looks.mockRestore();
 });

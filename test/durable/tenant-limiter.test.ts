@@ -119,7 +119,7 @@ describe("limits have versions", () => {
 describe("a charge for what was refused further on is given back", () => {
   const limits = limitsOf(SMALL);
   const charged = async (stub: Limiter, cost: number) =>
-    (await charge(stub, cost, limits)).receipt ?? { life: 0, total: 0, ids: [] };
+    (await charge(stub, cost, limits)).receipt ?? { life: 0, total: 0, number: 0, ids: [] };
 
   test("whole, and the counters do not say that it was admitted", async () => {
     const stub = newLimiter();
@@ -153,12 +153,21 @@ describe("a charge for what was refused further on is given back", () => {
 });
 
 describe("what is on disk", () => {
-  test("debt survives a crash: at most a chunk too much, never too little", async () => {
+  test("debt survives a crash: at most a second's chunk too much, and never too little", async () => {
+    const stub = newLimiter();
+    const limits = limitsOf({ burst: 50, ratePerSecond: { tokens: 10, perSeconds: 1 } });
+    await check(stub, 3, limits);
+    await evictDurableObject(stub);
+    expect((await check(stub, 0, limits)).reports).toMatchObject([{ remaining: 37 }]);
+  });
+
+  test("the debt of a slow bucket survives a crash as it is", async () => {
     const stub = newLimiter();
     const limits = limitsOf(SMALL);
     await check(stub, 3, limits);
     await evictDurableObject(stub);
-    expect((await check(stub, 0, limits)).reports).toMatchObject([{ remaining: 1 }]);
+    expect((await check(stub, 0, limits)).reports).toMatchObject([{ remaining: 2 }]);
+    expect(await check(stub, 5, limits)).toMatchObject({ retryAfterSeconds: 30 });
   });
 
   test("an idle object writes the exact debt, and a restart then loses nothing", async () => {
