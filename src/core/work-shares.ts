@@ -6,8 +6,11 @@
  * Contract: pure; work is in steps of about 10 ns, time in Unix milliseconds that the caller gives.
  */
 
-/** What all tenants that owe pay back: 0.2 s of work a second, which leaves others' median wait as it is. */
-export const SHARED_STEPS_PER_MS = 20_000;
+/**
+ * What all tenants that owe pay back: 60 ms of work a second, some 600 timers without much of an expression. A cold or
+ * crowded processor makes three times that of it, and others' median wait stays as it is.
+ */
+export const SHARED_STEPS_PER_MS = 6_000;
 /** What a tenant may owe and still run: 10 ms of work, so that a hundred cheap timers that are due at once all run. */
 export const BURST_STEPS = 1_000_000;
 

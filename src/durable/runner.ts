@@ -52,7 +52,7 @@ export const TURN_STEPS_MAX = 20_000_000;
 /** Work of a turn of timers: 20 ms. */
 const TIMER_TURN_STEPS_MAX = 2_000_000;
 /** Of a timer beyond its expressions: its instance is read and written. */
-const TIMER_STEPS = 20_000;
+const TIMER_STEPS = 10_000;
 /** A bug rarely goes away by itself, and there is no command that could be set aside. */
 const TIMER_AGAIN_MS = 60_000;
 
