@@ -14,7 +14,17 @@ import { faultsForPath } from "../executor/upstream/routes.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields } from "./body.ts";
-import { gated, gateState, giveBack, hearEngine, hearRefusal, hearTold, refuseAtEdge, takeWanting } from "./edge.ts";
+import {
+  gated,
+  gateState,
+  giveBack,
+  hearEngine,
+  hearRefusal,
+  hearTold,
+  passFirst,
+  refuseAtEdge,
+  takeWanting,
+} from "./edge.ts";
 import { fieldFaults } from "./endpoint.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
@@ -105,8 +115,10 @@ export async function passLayers<N extends Nothing = never>(
   const asker = { tenant, weight: c.get("caller").weight };
   const partition = partitionFor(config, tenant, command.payload);
   const from = gateState(partition);
-  const atEdge = skipGate ? null : gated(partition, tenant, key !== null, Date.now());
-  const pass = { from, to: gateState(partition) };
+  const closed = skipGate ? null : gated(partition, tenant, key !== null, Date.now());
+  const first = closed === null ? null : passFirst(partition, tenant, closed, Date.now());
+  const atEdge = first === null ? closed : null;
+  const pass = { from, to: gateState(partition), first };
   const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
   if (limited instanceof Response) {
     giveBack(partition, pass);

@@ -1,6 +1,7 @@
 import { type EngineHealth, type GateState, gate, givenBack, heard, type Pass } from "../core/depth-gate.ts";
 import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts";
 import type { Asker } from "../core/fair-share.ts";
+import { FirstComers } from "../core/first-comers.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
 import { ReturnTimes } from "../core/return-times.ts";
 import { countRefusal } from "./edge-counts.ts";
@@ -16,6 +17,7 @@ interface Known {
   /** What was told to those who were refused here, so that no two are told the same place. */
   readonly returnTimes: ReturnTimes;
   readonly wanting: WantingTenants;
+  readonly firstComers: FirstComers;
 }
 
 /** There are at most as many as the deployment has partitions. */
@@ -38,6 +40,7 @@ export type Gated =
  */
 export function gated(partition: number, tenant: string, keyed: boolean, nowMs: number): Gated | null {
   const refused = ownShare(tenant, nowMs) ?? gateOf(partition, nowMs);
+  if (refused === null) knownOf(partition).firstComers.passed(tenant, nowMs);
   return refused !== null && keyed && mayLookUp(nowMs) ? null : refused;
 }
 
@@ -46,15 +49,38 @@ export function gateState(partition: number): GateState | undefined {
   return knownOf(partition).gate;
 }
 
-/** A command that {@link gated} let through was refused before it reached the engine. */
-export function giveBack(partition: number, pass: Pass): void {
-  const known = knownOf(partition);
-  known.gate = givenBack(known.gate, pass);
+/**
+ * Lets a tenant's first command through to a queue that is full as far as this isolate knows: the engine has a share of
+ * it for the tenant. So many a second of all tenants.
+ *
+ * @param closed what {@link gated} said
+ * @returns the tenant, for {@link giveBack}; null: its command is refused
+ */
+export function passFirst(partition: number, tenant: string, closed: Gated, nowMs: number): string | null {
+  if (!isFullQueue(closed)) return null;
+  return knownOf(partition).firstComers.take(tenant, nowMs) ? tenant : null;
 }
 
-/** Whether {@link gated} would refuse, without taking the probe that it lets through now and then. */
+function isFullQueue({ why, code }: Gated): boolean {
+  return why === "engine" && code === "queue_full";
+}
+
+/**
+ * A command that {@link gated} or {@link passFirst} let through was refused before it reached the engine.
+ *
+ * @param pass with the tenant whose first it was
+ */
+export function giveBack(partition: number, pass: Pass & { readonly first?: string | null }): void {
+  const known = knownOf(partition);
+  known.gate = givenBack(known.gate, pass);
+  if (pass.first != null) known.firstComers.giveBack(pass.first);
+}
+
+/** Whether {@link gated} would refuse, and {@link passFirst} too, without taking what they let through now and then. */
 export function closedTo(partition: number, tenant: string, nowMs: number): Gated | null {
-  return ownShare(tenant, nowMs) ?? refusalOf(gate(knownOf(partition).gate, nowMs));
+  const { gate: state, firstComers } = knownOf(partition);
+  const closed = ownShare(tenant, nowMs) ?? refusalOf(gate(state, nowMs));
+  return closed !== null && isFullQueue(closed) && firstComers.isFirst(tenant, nowMs) ? null : closed;
 }
 
 function ownShare(tenant: string, nowMs: number): Gated | null {
@@ -83,8 +109,9 @@ function mayLookUp(nowMs: number): boolean {
 /** Refuses here: counts it, tells the caller when to come back, and remembers to tell the engine. */
 export function refuseAtEdge(partition: number, asker: Asker, refused: Gated, nowMs: number): Problem {
   countRefusal(refused.code);
-  const { wanting, returnTimes } = knownOf(partition);
+  const { wanting, returnTimes, firstComers } = knownOf(partition);
   wanting.refused(asker, nowMs);
+  firstComers.refused(asker.tenant, nowMs);
   if (refused.why === "over_share") {
     return { code: refused.code, detail: OVER_SHARE, retryAfterSeconds: refused.retryAfterSeconds };
   }
@@ -118,6 +145,7 @@ export function hearRefusal(
   nowMs: number,
 ): void {
   hearTold(partition, asker, retryAfterSeconds, nowMs);
+  knownOf(partition).firstComers.refused(asker.tenant, nowMs);
   if (isOverShare) overShares.hear(asker.tenant, retryAfterSeconds, nowMs);
 }
 
@@ -146,6 +174,7 @@ function knownOf(partition: number): Known {
     gate: undefined,
     returnTimes: new ReturnTimes(),
     wanting: new WantingTenants(),
+    firstComers: new FirstComers(),
   };
   partitions.set(partition, known);
   return known;

@@ -1,6 +1,7 @@
 import { type EngineHealth, type GateState, gate, heard } from "../core/depth-gate.ts";
 import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts";
 import type { Asker } from "../core/fair-share.ts";
+import { FirstComers } from "../core/first-comers.ts";
 import type { OverloadCode } from "../core/problem.ts";
 import { ReturnTimes } from "../core/return-times.ts";
 
@@ -19,6 +20,7 @@ export class Isolate {
   readonly #returnTimes = new ReturnTimes();
   readonly #overShares = new OverShares();
   readonly #wanting = new WantingTenants();
+  readonly #firstComers = new FirstComers();
 
   /** Layer 2: why an ordinary command goes no further; null: it goes on to the engine. @param random in [0, 1) */
   refusal(tenant: string, weight: number, nowMs: number, random: number): EdgeRefusal | null {
@@ -31,8 +33,11 @@ export class Isolate {
     const verdict = gate(this.#gate, nowMs);
     if (verdict.verdict === "pass") {
       this.#gate = verdict.next;
+      this.#firstComers.passed(tenant, nowMs);
       return null;
     }
+    if (verdict.code === "queue_full" && this.#firstComers.take(tenant, nowMs)) return null;
+    this.#firstComers.refused(tenant, nowMs);
     const { places, retryAfterSeconds } = verdict.health;
     const told =
       places === null ? retryAfterSeconds : this.#returnTimes.tell(asker, places.ahead, places.speed, nowMs, random);
@@ -53,6 +58,7 @@ export class Isolate {
   /** The engine has told a caller of this tenant a time. */
   hearTime(asker: Asker, seconds: number, nowMs: number): void {
     this.#returnTimes.heard(asker, seconds, nowMs);
+    this.#firstComers.refused(asker.tenant, nowMs);
   }
 
   hearOverShare(tenant: string, retryAfterSeconds: number, nowMs: number): void {
