@@ -1,8 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, keepsNumbers, parseJsonValues } from "../core/json.ts";
+import { scanJson } from "../core/json-scan.ts";
 import { type FieldFault, type ProblemCode, WIRE } from "../core/problem.ts";
 import { parseLimitHeader } from "../core/rate-headers.ts";
 import { parseRetryAfter } from "../core/retry-after.ts";
-import type { Fault, Meta, RateLimit } from "./result.ts";
+import type { Fault, Meta, RateLimit, UnexpectedAnswerFault } from "./result.ts";
 
 /**
  * An HTTP answer as a value or a fault. Pure. A server, or whatever stands before it, may send anything: a page for
@@ -40,7 +41,7 @@ export function readAnswer<T>(
   const { status, headers, text, tooLarge } = answer;
   const requestId = headers.get("X-Request-Id");
   const common = { status, requestId, retryAfterSeconds: retryAfterOf(undefined, headers, nowMs) };
-  const unexpected = (why: "not_json" | "wrong_shape" | "too_large" | "redirect", detail: string): Read<T> => {
+  const unexpected = (why: UnexpectedAnswerFault["why"], detail: string): Read<T> => {
     const bodyStart = text.slice(0, BODY_START_LENGTH);
     return { kind: "fault", fault: { code: "unexpected_answer", why, detail, bodyStart, ...common } };
   };
@@ -49,8 +50,11 @@ export function readAnswer<T>(
     return unexpected("redirect", `The server answered with a redirect (${status}), which is never followed.`);
   }
   if (tooLarge) return unexpected("too_large", `The answer (${status}) is larger than is read.`);
-  const json = parseJson(text);
+  const json = parseAnswer(text);
   if (json === NOT_JSON) return unexpected("not_json", `The answer (${status}) is not JSON.`);
+  if (json === INEXACT) {
+    return unexpected("inexact_number", `The answer (${status}) has a number that this JavaScript engine would round.`);
+  }
   if (status >= 400) {
     const problem = isProblem(headers) && isJsonObject(json) ? json : null;
     if (problem === null) return unexpected("wrong_shape", `The answer (${status}) is not a problem of Headgate.`);
@@ -92,10 +96,16 @@ function tightestLimit(header: string | null): RateLimit | null {
 
 const NOT_JSON = Symbol("not JSON");
 
-function parseJson(text: string): Json | undefined | typeof NOT_JSON {
+/** A number that a double would round, in an engine that cannot keep it otherwise. */
+const INEXACT = Symbol("inexact");
+
+function parseAnswer(text: string): Json | undefined | typeof NOT_JSON | typeof INEXACT {
   if (text === "") return undefined;
+  const scan = scanJson(text);
   try {
-    return JSON.parse(text);
+    if (scan.held || keepsNumbers()) return parseJsonValues(text, scan);
+    JSON.parse(text);
+    return INEXACT;
   } catch {
     return NOT_JSON;
   }

@@ -4,7 +4,7 @@
  */
 
 export type { CommandError, CommandState } from "../core/command.ts";
-export type { Json, JsonObject } from "../core/json.ts";
+export { isRawNumber, type Json, type JsonObject, numberText, parseJson, type RawNumber } from "../core/json.ts";
 export type { PolicyReport } from "../core/policy-report.ts";
 export type { FieldFault, ProblemCode } from "../core/problem.ts";
 export type { CallOptions } from "./call.ts";

@@ -62,10 +62,13 @@ export interface UnknownProblemFault extends Refusal {
   readonly problemCode: string | null;
 }
 
-/** Not an answer of Headgate: a page for people, broken JSON, a redirect, or more than is read. */
+/**
+ * Not an answer of Headgate: a page for people, broken JSON, a redirect, or more than is read. Or one with a number that
+ * this JavaScript engine would round (`inexact_number`): it is not given with another number.
+ */
 export interface UnexpectedAnswerFault extends Refusal {
   readonly code: "unexpected_answer";
-  readonly why: "not_json" | "wrong_shape" | "too_large" | "redirect";
+  readonly why: "not_json" | "wrong_shape" | "too_large" | "redirect" | "inexact_number";
   /** How the body begins, for a log. */
   readonly bodyStart: string;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonText } from "./json.ts";
 
 /** A command's life, as everyone outside may see it. */
 
@@ -18,7 +18,8 @@ export interface CommandView {
   readonly intent: string;
   readonly state: CommandState;
   readonly attempts: number;
-  readonly result?: JsonObject;
+  /** Of an object. */
+  readonly result?: JsonText;
   readonly error?: CommandError;
   /** Saved with no work planned, and not yet taken up. */
   readonly deferred?: true;

@@ -1,4 +1,4 @@
-import type { Json } from "./json.ts";
+import { isRawNumber, type Json } from "./json.ts";
 
 /**
  * A caller's own name for a command, so that sending it twice is sending it once (draft-ietf-httpapi-idempotency-key).
@@ -68,14 +68,15 @@ export function parseIdempotencyKey(header: string): string | null {
 }
 
 /**
- * JSON as one text, whatever the order of members and the spaces were: members sorted by UTF-16 units, numbers and
- * strings as `JSON.stringify` writes them (the rules of RFC 8785).
+ * JSON as one text, whatever the order of members and the spaces were: members sorted by UTF-16 units, strings as
+ * `JSON.stringify` writes them (the rules of RFC 8785), numbers as they were written: to a backend `1.0` may be another
+ * request than `1`, and a double cannot tell whether two long numbers are one.
  *
  * @param value as deep as a body may be: it is walked by recursion
  */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof value !== "object" || value === null || isRawNumber(value)) return JSON.stringify(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
 }

@@ -1,5 +1,7 @@
+import { exactNumberOf, type JsonScan, scanJson } from "./json-scan.ts";
+
 /**
- * JSON as plain data that loses nothing: its numbers, and a check of its depth that cannot itself be exhausted.
+ * JSON as plain data that loses nothing.
  *
  * A double prints `9007199254740993`, `1.10` or `-0` differently from how they were written. Such a number is read as
  * a {@link RawNumber}, which `JSON.stringify` prints as it was written. Every other number is a plain one.
@@ -14,6 +16,9 @@ export interface RawNumber {
 
 export type Json = string | number | boolean | null | RawNumber | Json[] | JsonObject;
 export type JsonObject = { [member: string]: Json };
+
+/** A value as JSON text: how values travel between the Worker and its objects, since a raw number cannot. */
+export type JsonText = string;
 
 /** How deeply a body may nest. Far above any real payload, far below what a recursive reader survives. */
 export const JSON_DEPTH_MAX = 64;
@@ -46,12 +51,38 @@ export function numberText(value: number | RawNumber): string {
 }
 
 /**
+ * The number that is meant, where a double holds its value, however it is spelt: 1 for `1.0`, 100 for `1E+2`.
+ *
+ * @returns undefined for a number that a double would round, such as `9007199254740993`
+ */
+export function exactNumber(value: RawNumber): number | undefined {
+  return exactNumberOf(numberText(value));
+}
+
+/**
  * Reads JSON without changing a number.
  *
+ * @param scan what is known of the text already
  * @throws SyntaxError for text that is not JSON, and for a number that this engine cannot keep ({@link keepsNumbers})
  */
-export function parseJson(text: string): Json {
-  return scanJson(text).exact ? JSON.parse(text) : JSON.parse(text, keepNumber);
+export function parseJson(text: string, scan: JsonScan = scanJson(text)): Json {
+  return scan.exact ? JSON.parse(text) : JSON.parse(text, keepSpelling);
+}
+
+/** How many members the objects of a value have, in all. Its depth is bounded: it is walked by recursion. */
+export function countMembers(value: Json): number {
+  if (typeof value !== "object" || value === null || isRawNumber(value)) return 0;
+  const parts = Object.values(value);
+  let count = Array.isArray(value) ? 0 : parts.length;
+  for (const part of parts) if (typeof part === "object") count += countMembers(part);
+  return count;
+}
+
+/** As {@link parseJson}, of an object's text. @throws also for a text of anything else */
+export function objectOf(text: JsonText): JsonObject {
+  const value = parseJson(text);
+  if (!isJsonObject(value)) throw new SyntaxError("This JSON is not of an object.");
+  return value;
 }
 
 /** As {@link parseJson}. @returns undefined where the text is not JSON */
@@ -63,104 +94,27 @@ export function jsonOf(text: string): Json | undefined {
   }
 }
 
-function keepNumber(_member: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== "number") return value;
-  const source = context?.source;
-  if (source === undefined || engine.rawJSON === undefined) {
-    throw new SyntaxError("This JavaScript engine cannot keep a number as it was written.");
-  }
-  return String(value) === source ? value : engine.rawJSON(source);
-}
-
-/** What a text holds, found without parsing it. */
-export interface JsonScan {
-  /** How deeply arrays and objects nest: 0 for a scalar, 1 for `{}` or `[]`, and so on. */
-  readonly depth: number;
-  /** A double prints each of its numbers as it is written. */
-  readonly exact: boolean;
-  /** How many members its objects have, those that are written twice counted twice. */
-  readonly members: number;
-}
-
 /**
- * Looks through a JSON text without parsing it: parsers and validators recurse, so a body of 100 000 brackets must be
- * refused before it reaches one.
+ * Reads JSON for a program that calculates: a number is plain where a double holds its value, however it is spelt.
  *
- * @param text any text; what is found in one that is not JSON is irrelevant, since the parser refuses it
+ * @throws as {@link parseJson}
  */
-export function scanJson(text: string): JsonScan {
-  let depth = 0;
-  let deepest = 0;
-  let members = 0;
-  let exact = true;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === QUOTE) i = endOfString(text, i);
-    else if (c === COLON) members++;
-    else if (c === MINUS || isDigit(c)) {
-      const end = endOfNumber(text, i);
-      exact &&= isExact(text, i, end);
-      i = end - 1;
-    } else if (c === OPEN_BRACE || c === OPEN_BRACKET) deepest = Math.max(deepest, ++depth);
-    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
-  }
-  return { depth: deepest, exact, members };
+export function parseJsonValues(text: string, scan: JsonScan = scanJson(text)): Json {
+  return scan.held ? JSON.parse(text) : JSON.parse(text, keepValue);
 }
 
-/** As {@link scanJson}, of the depth alone. */
-export function jsonDepth(text: string): number {
-  return scanJson(text).depth;
+type Reviver = (member: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
+/** Keeps the numbers that a double would change as they were written. */
+function keeping(isKept: (written: string, value: number) => boolean): Reviver {
+  return (_member, value, context) => {
+    if (typeof value !== "number") return value;
+    const written = context?.source;
+    if (written === undefined || engine.rawJSON === undefined) {
+      throw new SyntaxError("This JavaScript engine cannot keep a number as it was written.");
+    }
+    return isKept(written, value) ? engine.rawJSON(written) : value;
+  };
 }
-
-/** Where the string ends that begins at `start`: at its closing quote. */
-function endOfString(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === BACKSLASH) i++;
-    else if (c === QUOTE) return i;
-  }
-  return text.length;
-}
-
-/** Behind the last character that can belong to the number. */
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1;
-  while (end < text.length && isOfNumber(text.charCodeAt(end))) end++;
-  return end;
-}
-
-/** An integer of so many digits is below 2^53, and is printed with the same digits. */
-const PLAIN_DIGITS_MAX = 15;
-
-function isExact(text: string, start: number, end: number): boolean {
-  if (end - start <= PLAIN_DIGITS_MAX && text.charCodeAt(start) !== MINUS) {
-    let i = start + 1;
-    while (i < end && isDigit(text.charCodeAt(i))) i++;
-    if (i === end) return true;
-  }
-  const written = text.slice(start, end);
-  return String(Number(written)) === written;
-}
-
-function isDigit(c: number): boolean {
-  return c >= ZERO && c <= NINE;
-}
-
-function isOfNumber(c: number): boolean {
-  return isDigit(c) || c === POINT || c === PLUS || c === MINUS || c === SMALL_E || c === LARGE_E;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COLON = 0x3a;
-const PLUS = 0x2b;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-const LARGE_E = 0x45;
-const SMALL_E = 0x65;
+const keepSpelling = keeping((written, value) => String(value) !== written);
+const keepValue = keeping((written) => exactNumberOf(written) === undefined);

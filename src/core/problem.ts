@@ -18,6 +18,8 @@ export type Problem =
   /** There is something here, for other methods. */
   | { readonly code: "method_not_allowed"; readonly detail: string; readonly allowed: readonly string[] }
   | { readonly code: "payload_too_large"; readonly detail: string }
+  /** The body has a `Content-Encoding`. */
+  | { readonly code: "unsupported_media_type"; readonly detail: string }
   | {
       readonly code: "rate_limited";
       readonly detail: string;
@@ -46,7 +48,7 @@ export type AnyProblemCode = AnyProblem["code"];
 export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused";
 
 interface Wire {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503 | 504;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503 | 504;
   readonly title: string;
   readonly type: string;
 }
@@ -65,6 +67,7 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   conflict: { status: 409, title: "Conflict", type: BLANK },
   method_not_allowed: { status: 405, title: "Method Not Allowed", type: BLANK },
   payload_too_large: { status: 413, title: "Content Too Large", type: BLANK },
+  unsupported_media_type: { status: 415, title: "Unsupported Media Type", type: BLANK },
   rate_limited: { status: 429, title: "Too Many Requests", type: QUOTA_EXCEEDED },
   cost_exceeds_capacity: { status: 422, title: "Unprocessable Content", type: QUOTA_EXCEEDED },
   queue_full: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
@@ -98,6 +101,7 @@ export const ENGINE_TITLES: Readonly<Record<AnyProblemCode, string>> = {
   deadline_exceeded: "DEADLINE_EXCEEDED",
   method_not_allowed: "INVALID_ARGUMENT",
   payload_too_large: "INVALID_ARGUMENT",
+  unsupported_media_type: "INVALID_ARGUMENT",
   rate_limited: "RESOURCE_EXHAUSTED",
   cost_exceeds_capacity: "INVALID_ARGUMENT",
   queue_full: "RESOURCE_EXHAUSTED",

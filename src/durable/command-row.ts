@@ -1,6 +1,6 @@
 import type { CommandError, CommandState, EndState } from "../core/command.ts";
 import { END_STATES } from "../core/command.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonText } from "../core/json.ts";
 
 /** A command's row: what is written of it, and what is read, checked. */
 
@@ -31,7 +31,7 @@ export interface CommandRow {
   /** Of result and error, once it has ended. */
   readonly keptBytes: number;
   readonly attempts: number;
-  readonly result: JsonObject | null;
+  readonly result: JsonText | null;
   readonly error: CommandError | null;
   readonly acceptedAtMs: number;
   readonly startedAtMs: number | null;
@@ -70,7 +70,7 @@ export const COLUMNS =
 /** How a command ended. */
 export interface CommandEnd {
   readonly state: EndState;
-  readonly result?: JsonObject;
+  readonly result?: JsonText;
   readonly error?: CommandError;
 }
 
@@ -93,7 +93,7 @@ export function checkedRow(row: RawRow): CommandRow {
     weight: row.weight,
     keptBytes: row.kept_bytes,
     attempts: row.attempts,
-    result: row.result === null ? null : JSON.parse(row.result),
+    result: row.result,
     error: row.error === null ? null : JSON.parse(row.error),
     acceptedAtMs: row.accepted_at,
     startedAtMs: row.started_at,

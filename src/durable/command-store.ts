@@ -1,5 +1,5 @@
 import { addEnd, type CommandError, END_STATES, NO_ENDS } from "../core/command.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonText } from "../core/json.ts";
 import {
   COLUMNS,
   type CommandEnd,
@@ -69,11 +69,11 @@ export class CommandStore {
   }
 
   /** The body of a command that has not ended. */
-  payload(sequence: number): JsonObject {
+  payload(sequence: number): JsonText {
     const fresh = this.#fresh.waiting(sequence);
-    if (fresh !== undefined) return JSON.parse(fresh.payload);
+    if (fresh !== undefined) return fresh.payload;
     const row = this.#sql.exec<{ payload: string }>("SELECT payload FROM commands WHERE sequence = ?", sequence).one();
-    return JSON.parse(row.payload);
+    return row.payload;
   }
 
   /** The headers that go with a command that has not ended. */
@@ -112,7 +112,7 @@ export class CommandStore {
    * @returns the bytes of result and error that are kept
    */
   end(sequence: number, end: CommandEnd, times: EndTimes): number {
-    const result = end.result === undefined ? null : JSON.stringify(end.result);
+    const result = end.result ?? null;
     const error = end.error === undefined ? null : JSON.stringify(end.error);
     const keptBytes = (result?.length ?? 0) + (error?.length ?? 0);
     const ended = [end.state, result, error, keptBytes, times.attempts, times.startedAtMs, times.finishedAtMs];

@@ -6,7 +6,7 @@ import type { UpstreamLine } from "../core/delivery/line.ts";
 import { OwnHolds } from "../core/delivery/own-holds.ts";
 import { afterSpent } from "../core/delivery/retries.ts";
 import { Turns } from "../core/delivery/turns.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonText } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
 import { wholeOf } from "../executor/upstream/whole.ts";
@@ -204,7 +204,7 @@ export class Dispatcher implements Works {
 const RESULT_LENGTH_MAX = 600_000;
 
 /** What an upstream said, unless it is more than a row holds. */
-function keepable(result: JsonObject): JsonObject {
-  if (JSON.stringify(result).length <= RESULT_LENGTH_MAX) return result;
-  return { omitted: `the answer has more than ${RESULT_LENGTH_MAX} characters as JSON` };
+function keepable(result: JsonText): JsonText {
+  if (result.length <= RESULT_LENGTH_MAX) return result;
+  return JSON.stringify({ omitted: `the answer has more than ${RESULT_LENGTH_MAX} characters as JSON` });
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject, JsonText } from "../core/json.ts";
 import { EndWaits } from "./end-waits.ts";
 import type { EngineParts } from "./engine-parts.ts";
 
@@ -11,7 +11,8 @@ import type { EngineParts } from "./engine-parts.ts";
 /** An instance as its creator awaits it. */
 export interface InstanceView {
   readonly state: string;
-  readonly variables: JsonObject;
+  /** Of an object. */
+  readonly variables: JsonText;
 }
 
 export type SearchKind = "process-instances" | "incidents" | "jobs";

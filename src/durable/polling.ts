@@ -12,6 +12,9 @@ import type { Submission, Submitted } from "./submission.ts";
  * out) is looked at again when it is due.
  */
 
+/** The result of an activation that has found none, as it is kept. */
+const NO_JOBS = JSON.stringify({ jobs: [] });
+
 /** What a poll's caller is told: nothing in its time, or what became of its activation. */
 export type Polled = Submitted | { readonly kind: "nothing"; readonly health: EngineHealth };
 
@@ -128,8 +131,7 @@ export class Polling {
         this.#way.cancel(open.tenant, commandId);
         return { kind: "nothing", health: this.#admission.health(Date.now()) };
       }
-      const { jobs } = command.result ?? {};
-      const empty = command.state === "succeeded" && Array.isArray(jobs) && jobs.length === 0;
+      const empty = command.state === "succeeded" && command.result === NO_JOBS;
       if (empty) this.#resting.set(nameOf(open), Date.now() + REST_MS);
       return empty ? null : { ...submitted, command };
     } finally {

@@ -1,4 +1,5 @@
 import type { CommandError } from "../core/command.ts";
+import { objectOf } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { WorkShares } from "../core/work-shares.ts";
 import type { Outcome, TransactionalExecutor } from "../executor/port.ts";
@@ -33,7 +34,8 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
   try {
     parts.storage.transactionSync(() => {
       const command = { id: parts.keys.format(entry.sequence), tenant: row.tenant, intent: row.intent };
-      const outcome = parts.embedded.execute({ ...command, payload: parts.store.payload(entry.sequence) }, nowMs);
+      const payload = objectOf(parts.store.payload(entry.sequence));
+      const outcome = parts.embedded.execute({ ...command, payload }, nowMs);
       parts.ledger.end(entry.sequence, endOf(outcome), times);
     });
     return "ended";
@@ -97,6 +99,6 @@ function afterBug(
 
 function endOf(outcome: Outcome) {
   return outcome.state === "succeeded"
-    ? { state: outcome.state, result: outcome.result }
+    ? { state: outcome.state, result: JSON.stringify(outcome.result) }
     : { state: outcome.state, error: outcome.error };
 }

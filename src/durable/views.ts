@@ -1,5 +1,5 @@
 import type { CommandView } from "../core/command.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonText } from "../core/json.ts";
 import { nameOfKey } from "../identity/caller.ts";
 import type { CommandRow } from "./command-row.ts";
 import { type Position, viewOf } from "./command-view.ts";
@@ -8,7 +8,7 @@ import type { EngineParts } from "./engine-parts.ts";
 /** Commands as they are shown: found by their public ids, with their place in the line. */
 
 /** A command that could not be run, as an operator sees it. */
-export type DeadLetter = CommandView & { readonly tenant: string; readonly payload?: JsonObject };
+export type DeadLetter = CommandView & { readonly tenant: string; readonly payload?: JsonText };
 
 export class Views {
   readonly #parts: EngineParts;

@@ -1,18 +1,21 @@
 import type { AttemptResult } from "../core/delivery/answer.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject, JsonText } from "../core/json.ts";
 
 /**
  * What stands behind the queue: one of two. The engine object hands over commands and records what became of them; an
  * executor knows nothing of queues, limits or callers.
  */
 
-/** A command as an executor sees it. */
-export interface ExecutableCommand {
+/** A command as every executor sees it. */
+interface Command {
   /** The command's public key. */
   readonly id: string;
   /** Whose command it is. An executor touches only what belongs to this tenant. */
   readonly tenant: string;
   readonly intent: string;
+}
+
+export interface ExecutableCommand extends Command {
   readonly payload: JsonObject;
 }
 
@@ -73,7 +76,9 @@ export interface DueTimers {
   readonly seq: number;
 }
 
-export interface DeliverableCommand extends ExecutableCommand {
+export interface DeliverableCommand extends Command {
+  /** As its caller wrote it. */
+  readonly payload: JsonText;
   /** 1 for the first attempt that counts. */
   readonly attempt: number;
   /** Those of the caller's headers that the deployment lists. */

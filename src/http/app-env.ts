@@ -17,6 +17,8 @@ export interface AppEnv {
     caller: Caller;
     /** Set on `/admin` routes: whose token it was. */
     actor: "admin" | "viewer";
+    /** The JSON body of the request, as it was sent; not set where there is none. */
+    bodyText?: string;
     /** What was decided about the request so far, in a word: `allowed`, or the code of why not. Absent: nothing was. */
     decision?: string;
   };

@@ -1,40 +1,30 @@
-import { JSON_DEPTH_MAX, jsonDepth } from "../core/json.ts";
+import { countMembers, JSON_DEPTH_MAX, type Json, parseJson } from "../core/json.ts";
+import { repeatedMember, scanJson } from "../core/json-scan.ts";
 import type { FieldFault, Problem } from "../core/problem.ts";
 import { readBounded } from "../wire/read-bounded.ts";
 
 /** Request bodies: bounded before they are in memory, bounded in depth before they are parsed. */
 
-export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+/** `text`: the JSON that the value was read from. */
+export type Read<T> =
+  | { readonly ok: true; readonly value: T; readonly text?: string }
+  | { readonly ok: false; readonly problem: Problem };
 
 /**
  * Reads a JSON body. An absent body reads as `undefined`, so that a route whose fields are all optional may be called
- * without one.
- *
- * A body of a said length is read as text, which costs a check a tenth less than its bytes do. The platform puts U+FFFD,
- * three bytes long, for what is not UTF-8: so the text has another length then, and is refused. What passes as a U+FFFD
- * that was sent is the first three bytes of a character of four, and what makes up for the length of a byte order mark.
+ * without one. It is decoded here and not by the platform, which puts U+FFFD for what is not UTF-8.
  *
  * @param bytesMax the largest body, in bytes; a longer one is refused without being read to its end
  */
 export async function readJson(request: Request, bytesMax: number): Promise<Read<unknown>> {
-  const declared = declaredLength(request);
-  if (!(declared > 0)) {
-    const read = await readBytes(request, bytesMax);
-    return read.ok ? parseJson(decodeUtf8(read.value)) : read;
-  }
-  if (declared > bytesMax) return refuse(tooLarge(bytesMax));
-  let text: string;
-  try {
-    text = await request.text();
-  } catch {
-    return refuse(BROKE_OFF);
-  }
-  const more = text.includes(REPLACEMENT) ? utf8Length(text) - declared : 0;
-  return parseJson(more === 0 || more === -BYTE_ORDER_MARK_BYTES ? text : null);
+  const read = await readBytes(request, bytesMax);
+  return read.ok ? readText(decodeUtf8(read.value)) : read;
 }
 
 /** The body of any kind. */
 export async function readBytes(request: Request, bytesMax: number): Promise<Read<Uint8Array<ArrayBuffer>>> {
+  const encoded = encodedProblem(request);
+  if (encoded !== null) return refuse(encoded);
   const declared = declaredLength(request);
   if (declared > bytesMax) return refuse(tooLarge(bytesMax));
   // Who has said a length cannot send more than that; a stream is read piece by piece, which takes longer.
@@ -47,30 +37,37 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Rea
   }
 }
 
+/** A body is read as it is sent: one that is compressed would be taken for something else. */
+function encodedProblem(request: Request): Problem | null {
+  const encoding = request.headers.get("Content-Encoding");
+  if (encoding === null || /^[\s,]*(identity[\s,]*)*$/i.test(encoding)) return null;
+  const detail = `The body has the Content-Encoding ${JSON.stringify(encoding.slice(0, ENCODING_LENGTH_MAX))}. Send it as it is.`;
+  return { code: "unsupported_media_type", detail };
+}
+
+/** As much of a header as is told. */
+const ENCODING_LENGTH_MAX = 40;
+
 /** In bytes; 0 where nothing is sent, or nothing is said of how much. */
 function declaredLength(request: Request): number {
   return Number(request.headers.get("Content-Length") ?? 0);
 }
 
-/** Stands in decoded text for what could not be decoded; it may have been sent as such, too. */
-const REPLACEMENT = "\ufffd";
-/** Some put such a mark before their JSON, where it says nothing; the platform takes it away. */
-const BYTE_ORDER_MARK_BYTES = 3;
-
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).byteLength;
-}
-
 /** @param text null: it was not UTF-8 */
-function parseJson(text: string | null): Read<unknown> {
+function readText(text: string | null): Read<unknown> {
   if (text === null) return refuse(badBody("the body is not UTF-8"));
   if (text === "") return { ok: true, value: undefined };
-  if (jsonDepth(text) > JSON_DEPTH_MAX) return refuse(badBody(`the body nests deeper than ${JSON_DEPTH_MAX} levels`));
+  const scan = scanJson(text);
+  if (scan.depth > JSON_DEPTH_MAX) return refuse(badBody(`the body nests deeper than ${JSON_DEPTH_MAX} levels`));
+  let value: Json;
   try {
-    return { ok: true, value: JSON.parse(text) };
+    value = parseJson(text, scan);
   } catch {
     return refuse(badBody("the body is not JSON"));
   }
+  if (scan.members === countMembers(value)) return { ok: true, value, text };
+  // Which of the two is meant is not for a parser to choose, and the backend's may choose the other.
+  return refuse(invalidFields([{ path: repeatedMember(text) ?? "", message: "is there twice" }], "body"));
 }
 
 /** Text of bytes that are said to be UTF-8; null when they are not. */

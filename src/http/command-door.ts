@@ -4,8 +4,8 @@ import type { CommandView } from "../core/command.ts";
 import { HEALTHY } from "../core/depth-gate.ts";
 import { canonicalJson, parseIdempotencyKey } from "../core/idempotency.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
-import { isJsonObject, type JsonObject } from "../core/json.ts";
-import type { FieldFault, Problem } from "../core/problem.ts";
+import { isJsonObject, type JsonObject, type JsonText } from "../core/json.ts";
+import type { Problem } from "../core/problem.ts";
 import { type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
 import { observeLatencies } from "../durable/limiters.ts";
 import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
@@ -14,6 +14,7 @@ import { faultsForPath } from "../executor/upstream/routes.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields } from "./body.ts";
+import { check } from "./check.ts";
 import {
   gated,
   gateState,
@@ -25,7 +26,6 @@ import {
   refuseAtEdge,
   takeWanting,
 } from "./edge.ts";
-import { fieldFaults } from "./endpoint.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
 /**
@@ -37,6 +37,8 @@ import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 export interface NewCommand {
   readonly intent: string;
   readonly payload: JsonObject;
+  /** The payload as its caller wrote it, where it is handed on so; without it, as the payload prints. */
+  readonly payloadText?: JsonText | undefined;
   /** After so long it need not begin any more; null: it always may. */
   readonly deadlineMs: number | null;
   /** How long its caller would wait for its end. */
@@ -157,9 +159,9 @@ function refusedHere(problem: Problem): Refused {
 function submissionOf(
   c: Context<AppEnv>,
   config: Config,
-  { intent, payload, deadlineMs, waitMs, headers = {} }: NewCommand,
+  { intent, payload, payloadText, deadlineMs, waitMs, headers = {} }: NewCommand,
 ): Omit<Submission, "idempotency" | "wanting"> {
-  const text = JSON.stringify(payload);
+  const text = payloadText ?? JSON.stringify(payload);
   const forwarded = config.UPSTREAM_FORWARD_HEADERS.flatMap((name) => {
     const value = c.req.header(name);
     return value === undefined ? [] : [[name, value] as const];
@@ -209,23 +211,13 @@ export function checkPayload(
   at: readonly string[],
 ): Problem | { value: JsonObject } {
   if (config.executor === "upstream") {
-    const faults = [...faultsForPath(config.UPSTREAM_ROUTES, intent, payload), ...faultsOfNumbers(payload)];
+    const faults = faultsForPath(config.UPSTREAM_ROUTES, intent, payload);
     return faults.length > 0 ? invalidFields(faults, "body") : { value: payload };
   }
-  const parsed = payloadSchemas[intent as Intent].safeParse(payload);
-  if (!parsed.success) return invalidFields(fieldFaults(parsed.error.issues, at), "body");
+  const checked = check(payloadSchemas[intent as Intent], payload, at);
+  if ("errors" in checked) return invalidFields(checked.errors, "body");
   // What was parsed from JSON, checked and completed by a schema of plain data, is JSON.
-  return isJsonObject(parsed.data) ? { value: parsed.data } : { code: "internal" };
-}
-
-/** 1e400 is JSON and no number of ours: the backend would get null. */
-function faultsOfNumbers(payload: JsonObject): FieldFault[] {
-  let lost = false;
-  JSON.stringify(payload, (_member, value) => {
-    lost ||= typeof value === "number" && !Number.isFinite(value);
-    return value;
-  });
-  return lost ? [{ path: "payload", message: "has a number that is too large" }] : [];
+  return isJsonObject(checked.value) ? { value: checked.value } : { code: "internal" };
 }
 
 /** The caller's own name for its command, with what it must not be used for again; null: it gave none. */

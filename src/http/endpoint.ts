@@ -1,9 +1,9 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
-import type { FieldFault } from "../core/problem.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields, type Read, readJson } from "./body.ts";
+import { check, plainNumbers, WOULD_BE_ROUNDED } from "./check.ts";
 import type { Docs } from "./document/docs.ts";
 import { readForm, readMultipart } from "./forms.ts";
 import { problem } from "./problem.ts";
@@ -20,6 +20,15 @@ import { readQuery } from "./query.ts";
  * nobody can refuse it.
  */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" });
+
+/** A JSON object whose numbers are calculated with here: one that would have to be rounded is a fault of its member. */
+export const calculatedObject = jsonObject
+  .transform((object, context): JsonObject => {
+    const { value, rounded } = plainNumbers(object);
+    for (const path of rounded) context.addIssue({ code: "custom", path: [...path], message: WOULD_BE_ROUNDED });
+    return isJsonObject(value) ? value : object;
+  })
+  .openapi({ type: "object" });
 
 /** What a route takes and gives. */
 export interface Shape<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
@@ -89,10 +98,10 @@ export function endpoint<
   const { read } = BODIES[shape.bodyAs ?? "json"];
   const parameters = Object.keys(shape.query?.shape ?? {});
   api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
-    const params = check(shape.params, () => c.req.param());
+    const params = check(shape.params, c.req.param());
     if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
     const texts = readQuery(c.req.url, parameters);
-    const query = "errors" in texts ? texts : check(shape.query, () => texts.value);
+    const query = "errors" in texts ? texts : check(shape.query, texts.value);
     if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
     // Without a schema nothing reads the body, so the handler's type has no body either.
     const body =
@@ -111,48 +120,9 @@ function bodyOf<B extends z.ZodType>(
   before: AnyShape["before"],
 ): z.infer<B> | Response {
   if (!read.ok) return problem(c, read.problem);
+  if (read.text !== undefined) c.set("bodyText", read.text);
   const answer = before?.(c, read.value) ?? null;
   if (answer !== null) return answer;
-  const body = check(schema, () => read.value);
+  const body = check(schema, read.value);
   return "errors" in body ? problem(c, invalidFields(body.errors, "body")) : body.value;
 }
-
-function check<S extends z.ZodType>(
-  schema: S | undefined,
-  value: () => unknown,
-): { value: z.infer<S> } | { errors: readonly FieldFault[] } {
-  if (schema === undefined) return { value: undefined as z.infer<S> };
-  const parsed = schema.safeParse(value());
-  return parsed.success ? { value: parsed.data } : { errors: fieldFaults(parsed.error.issues) };
-}
-
-/**
- * What zod found, as dotted paths. An unknown field is named itself, not the object that it stands in, and comes first:
- * it is mostly the misspelling of one that is then missing too.
- */
-export function fieldFaults(issues: z.core.$ZodIssue[], prefix: readonly PropertyKey[] = []): FieldFault[] {
-  const unknown = issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: dotted([...prefix, ...issue.path, key]), message: "unknown field" }))
-      : [],
-  );
-  const others = issues
-    .filter((issue) => issue.code !== "unrecognized_keys")
-    .map((issue) => ({ path: dotted([...prefix, ...issue.path]), message: plain(issue.message) }));
-  return [...unknown, ...others].slice(0, FAULTS_MAX);
-}
-
-/** A body can have more faults than anybody reads; an answer must not be larger than what it answers. */
-const FAULTS_MAX = 20;
-
-/** zod says of an absent member that it received undefined, which no JSON holds. */
-function plain(message: string): string {
-  return message.endsWith("received undefined") ? "is required" : message;
-}
-
-/** Paths come from callers too: one that is kilobytes long is cut. */
-function dotted(path: readonly PropertyKey[]): string {
-  return path.map(String).join(".").slice(0, PATH_LENGTH_MAX);
-}
-
-const PATH_LENGTH_MAX = 200;

@@ -61,6 +61,8 @@ export function problem(c: Context<AppEnv>, fault: AnyProblem): Response {
   const headings: Headings = { "Cache-Control": "no-store" };
   if (retryAfterSeconds !== undefined) headings["Retry-After"] = String(retryAfterSeconds);
   if (fault.code === "method_not_allowed") headings.Allow = fault.allowed.join(", ");
+  // What is taken instead (RFC 9110, 12.5.3).
+  if (fault.code === "unsupported_media_type") headings["Accept-Encoding"] = "identity";
   if (fault.code === "unauthenticated") headings["WWW-Authenticate"] = 'Bearer realm="headgate"';
   return answer(c, ANY_WIRE[fault.code].status, "application/problem+json", JSON.stringify(body), headings);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { jsonDepth } from "../../src/core/json.ts";
+import { jsonDepth } from "../../src/core/json-scan.ts";
 import { firstSequence, formatKey, parseKey, SEQUENCE_MAX } from "../../src/core/keys.ts";
 
 describe("a key", () => {

@@ -96,9 +96,11 @@ describe("the bound", () => {
     for (const answer of refused) expect(answer.problem).toMatchObject({ code: "queue_full", retryAfterSeconds: 30 });
     expect(await status(engine)).toMatchObject({ depth: 100, peakDepth: 100, depthPercent: 100, paused: true });
 
-    const { jobKey } = (activated.result as { jobs: { jobKey: string }[] }).jobs[0] ?? { jobKey: "" };
+    const { jobKey } = (JSON.parse(activated.result ?? "{}") as { jobs: { jobKey: string }[] }).jobs[0] ?? {
+      jobKey: "",
+    };
     await accepted(engine, "JOB:COMPLETE", { jobKey });
-    await accepted(engine, "PROCESS_INSTANCE:CANCEL", instance.result ?? {});
+    await accepted(engine, "PROCESS_INSTANCE:CANCEL", JSON.parse(instance.result ?? "{}"));
     expect(await status(engine)).toMatchObject({ depth: 100, criticalDepth: 2 });
 
     await engine.resume();

@@ -68,7 +68,7 @@ describe("two tenants on one engine", () => {
     const made = await Promise.all(
       ids.map(async ({ tenant, id }) => ({
         tenant,
-        key: String((await read(engine, id, tenant))?.result?.processInstanceKey),
+        key: String(JSON.parse((await read(engine, id, tenant))?.result ?? "{}").processInstanceKey),
       })),
     );
     expect(

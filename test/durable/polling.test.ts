@@ -63,7 +63,7 @@ class Engine implements CommandWay {
   #take() {
     const at = this.jobs.findIndex((dueMs) => dueMs <= Date.now());
     const jobs = at < 0 ? [] : this.jobs.splice(at, 1);
-    return { state: "succeeded" as const, finishedAt: "now", result: { jobs } };
+    return { state: "succeeded" as const, finishedAt: "now", result: JSON.stringify({ jobs }) };
   }
 }
 
@@ -165,7 +165,7 @@ describe("a poll", () => {
     const { log, poll, pass } = pollersOf(engine);
     vi.spyOn(engine, "submit").mockImplementation(async () => {
       engine.activations += 1;
-      return accepted({ ...VIEW, state: "succeeded", finishedAt: "now", result: { jobs: [] } });
+      return accepted({ ...VIEW, state: "succeeded", finishedAt: "now", result: JSON.stringify({ jobs: [] }) });
     });
     engine.jobs.push(T0);
     poll("a", 10_000);

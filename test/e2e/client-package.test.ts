@@ -184,6 +184,7 @@ export function say(error: CallError): string {
     case "method_not_allowed":
     case "conflict":
     case "payload_too_large":
+    case "unsupported_media_type":
     case "idempotency_conflict":
     case "internal":
       return error.detail + error.status + error.requestId;

@@ -345,7 +345,7 @@ it("an instance that waits for nothing has ended when it is created, and that is
     expect(engine.executor.takeNotices().endedInstances).toEqual([engine.keys.parse(processInstanceKey)]);
     expect(engine.executor.instanceState("acme", processInstanceKey)).toEqual({
       state: "COMPLETED",
-      variables: { n: 1 },
+      variables: '{"n":1}',
     });
     expect(engine.executor.instanceState("bolt", processInstanceKey)).toBeNull();
   }));

@@ -8,7 +8,7 @@ import {
   type Scope,
   type WindowPolicy,
 } from "../../src/core/policy.ts";
-import { fieldFaults } from "../../src/http/endpoint.ts";
+import { fieldFaults } from "../../src/http/check.ts";
 import { showPolicies, tenantLimitsBody, tierBody } from "../../src/http/limits-schema.ts";
 
 /** As a request brings it: through JSON. */

@@ -32,6 +32,22 @@ export async function call<T = Record<string, unknown>>(
   };
 }
 
+/** As {@link call}, and gives the body of the answer as it came. */
+export async function callText(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: string | Uint8Array,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const sent = { "CF-Connecting-IP": "192.0.2.1", ...headers };
+  const response = await exports.default.fetch(`https://gate.test${path}`, {
+    method,
+    headers: sent,
+    body: body ?? null,
+  });
+  return { status: response.status, text: await response.text() };
+}
+
 /** Makes a tenant with a key of its own, on a tier with these limits. Gives the headers that are its credential. */
 export async function newTenant(
   name: string,

@@ -43,7 +43,7 @@ describe("a command for the upstream", () => {
   test.each([
     ["an intent that nobody declared", { intent: "ORDER:EAT", payload: {} }, "intent"],
     ["a payload that does not fill its path", { intent: "ORDER:CANCEL", payload: {} }, "payload.orderId"],
-    ["a number that nobody can read", '{"intent":"ORDER:PLACE","payload":{"n":1e400}}', "payload"],
+
     ["a payload that is no object", { intent: "ORDER:PLACE", payload: [] }, "payload"],
   ])("%s is named", async (_label, body, path) => {
     newBackend();

@@ -1,5 +1,5 @@
 import type { CommandError } from "../command.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonText } from "../json.ts";
 import { parseRetryAfter } from "../retry-after.ts";
 
 /**
@@ -10,10 +10,13 @@ import { parseRetryAfter } from "../retry-after.ts";
 /** The body of an answer, as far as it was read. */
 export type AnswerBody =
   | { readonly kind: "empty" }
-  | { readonly kind: "json"; readonly value: Json }
+  /** `text` is what `value` was read from. */
+  | { readonly kind: "json"; readonly value: Json; readonly text: JsonText }
   | { readonly kind: "text"; readonly value: string }
   /** More than we keep. */
   | { readonly kind: "omitted"; readonly why: string }
+  /** In a charset that is not known, or with bytes that are none of its text. */
+  | { readonly kind: "unreadable"; readonly why: string }
   /** Says that it is JSON and is not, or is a page for people. */
   | { readonly kind: "nonsense"; readonly why: string };
 
@@ -33,8 +36,8 @@ export type AttemptResult =
   | { readonly kind: "undeliverable"; readonly why: string };
 
 export type DeliveryVerdict =
-  | { readonly verdict: "succeeded"; readonly result: JsonObject }
-  | { readonly verdict: "failed"; readonly error: CommandError; readonly result?: JsonObject }
+  | { readonly verdict: "succeeded"; readonly result: JsonText }
+  | { readonly verdict: "failed"; readonly error: CommandError; readonly result?: JsonText }
   /** The upstream takes nothing now: the whole queue waits, and no attempt is spent. Null: it did not say how long. */
   | { readonly verdict: "hold"; readonly waitMs: number | null; readonly quota: boolean }
   /** An attempt is spent. `answered`: by the upstream, which is there. */
@@ -81,26 +84,29 @@ export function judgeWhole(result: AttemptResult, repeatable: boolean, nowMs: nu
   }
   const { status, body, contentType = "" } = result;
   const text = body.kind === "text" ? body.value : "";
-  const whole = body.kind === "omitted" ? { status, omitted: true } : { status, contentType, body: text };
-  if (verdict.verdict === "succeeded") return { verdict: "succeeded", result: whole };
-  return { verdict: "failed", error: verdict.error, result: whole };
+  const isKept = body.kind !== "omitted" && body.kind !== "unreadable";
+  const whole = isKept ? { status, contentType, body: text } : { status, omitted: body.why };
+  if (verdict.verdict === "succeeded") return { verdict: "succeeded", result: JSON.stringify(whole) };
+  return { verdict: "failed", error: verdict.error, result: JSON.stringify(whole) };
 }
 
 function again(code: string, message: string, answered = true): DeliveryVerdict {
   return { verdict: "again", answered, error: { code, message } };
 }
 
-function resultOf(body: Exclude<AnswerBody, { kind: "nonsense" }>): JsonObject {
+function resultOf(body: Exclude<AnswerBody, { kind: "nonsense" }>): JsonText {
   switch (body.kind) {
     case "empty":
-      return {};
+      return "{}";
     case "json":
-      return isJsonObject(body.value) ? body.value : { value: body.value };
+      return isJsonObject(body.value) ? body.text : `{"value":${body.text}}`;
     case "text":
-      return { text: body.value };
+      return JSON.stringify({ text: body.value });
     case "omitted":
       // It is done, so doing it again would be wrong; only what it said is not kept.
-      return { omitted: body.why };
+      return JSON.stringify({ omitted: body.why });
+    case "unreadable":
+      return JSON.stringify({ unreadable: body.why });
   }
 }
 
@@ -112,6 +118,7 @@ function messageOf(status: number, body: AnswerBody): string {
 
 function ownWords(body: AnswerBody): string {
   if (body.kind === "text") return body.value;
+  if (body.kind === "unreadable") return body.why;
   if (body.kind !== "json" || !isJsonObject(body.value)) return "";
   const { detail, message, error, title } = body.value;
   return [detail, message, error, title].find((words) => typeof words === "string") ?? "";

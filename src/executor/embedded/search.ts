@@ -5,12 +5,11 @@
  * and commands pay nothing for it. A tenant finds its own things only.
  */
 
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject, JsonText } from "../../core/json.ts";
 import { definitionOf } from "./definitions.ts";
 import { type Fault, orderOf, pageOf, whereOf } from "./search-filter.ts";
 import { kindOf, type Row, type SearchKind } from "./search-kinds.ts";
 import { elementOf } from "./tokens.ts";
-import { decodeVariables } from "./variables.ts";
 import type { Work } from "./work.ts";
 
 /** As the caller has sent it; what is absent does not narrow the search. */
@@ -57,7 +56,8 @@ function headersOf(work: Work, row: Row): JsonObject {
 
 export interface InstanceState {
   readonly state: "ACTIVE" | "COMPLETED" | "TERMINATED";
-  readonly variables: JsonObject;
+  /** Of an object. */
+  readonly variables: JsonText;
 }
 
 /** How an instance of the tenant is; null: there is none of that key. */
@@ -72,7 +72,7 @@ export function instanceState(work: Work, instanceKey: string): InstanceState | 
   if (row === undefined) return null;
   const state = STATES[row.state];
   if (state === undefined) throw new Error(`instance ${instanceKey} is ${row.state}`);
-  return { state, variables: decodeVariables(row.variables) };
+  return { state, variables: row.variables };
 }
 
 const STATES: Readonly<Record<string, InstanceState["state"]>> = {

@@ -3,7 +3,7 @@
  * row, so the shapes here are stored shapes: additions are optional, nothing is renamed.
  */
 
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, parseJson } from "../../core/json.ts";
 import type { Element, ProcessModel } from "./bpmn/model.ts";
 
 /** What a stuck token does when its incident is resolved. */
@@ -33,8 +33,8 @@ export interface Token {
 
 /** @param text as stored, hence JSON of tokens */
 export function decodeTokens(text: string): readonly Token[] {
-  const tokens: Token[] = JSON.parse(text);
-  return tokens;
+  // What a stuck token brings are variables, whose numbers stay as they were written.
+  return parseJson(text) as unknown as Token[];
 }
 
 /** When the first timer among the tokens is due; null: there is none. */

@@ -5,7 +5,8 @@
  * Contract: members are data whatever their name is. `__proto__` is merged, stored and given back like any other.
  */
 
-import { JSON_DEPTH_MAX, type JsonObject, jsonDepth } from "../../core/json.ts";
+import { JSON_DEPTH_MAX, type JsonObject, objectOf } from "../../core/json.ts";
+import { jsonDepth } from "../../core/json-scan.ts";
 import { spend } from "./spent.ts";
 
 /**
@@ -42,8 +43,7 @@ export function encodeVariables(variables: JsonObject, bytesMax: number = VARIAB
 export function decodeVariables(text: string): JsonObject {
   // Reading or writing a character of JSON takes about a step.
   spend(text.length);
-  const variables: JsonObject = JSON.parse(text);
-  return variables;
+  return objectOf(text);
 }
 
 /**

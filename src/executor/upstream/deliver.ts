@@ -1,6 +1,8 @@
 import type { AnswerBody, AttemptResult } from "../../core/delivery/answer.ts";
 import type { IntentTable } from "../../core/intents.ts";
-import { JSON_DEPTH_MAX, jsonDepth, jsonOf } from "../../core/json.ts";
+import { JSON_DEPTH_MAX, objectOf, parseJson } from "../../core/json.ts";
+import { scanJson } from "../../core/json-scan.ts";
+import { decodeText } from "../../wire/decode-text.ts";
 import { readBounded } from "../../wire/read-bounded.ts";
 import type { DeliverableCommand, DeliveringExecutor } from "../port.ts";
 import { faultsForPath, routeOf, type UpstreamRoutes, urlOf } from "./routes.ts";
@@ -44,14 +46,13 @@ export class UpstreamExecutor implements DeliveringExecutor {
     try {
       const response = await fetch(request);
       const { status, headers } = response;
-      const contentType = headers.get("Content-Type") ?? "";
-      const answered = (body: AnswerBody): AttemptResult => {
-        return { kind: "answered", status, retryAfter: headers.get("Retry-After"), body, contentType };
+      const answered = (said: { readonly body: AnswerBody; readonly contentType?: string }): AttemptResult => {
+        return { kind: "answered", status, retryAfter: headers.get("Retry-After"), ...said };
       };
       const asText = wholeOf(command.headers) !== null;
       return await readAnswer(response, responseBytesMax, asText).then(answered, (error) =>
         // A no is a no, whatever becomes of its words; a yes that broke off may not have been one.
-        response.ok ? broken(error) : answered({ kind: "empty" }),
+        response.ok ? broken(error) : answered({ body: { kind: "empty" } }),
       );
     } catch (error) {
       return broken(error);
@@ -73,14 +74,15 @@ export class UpstreamExecutor implements DeliveringExecutor {
       return new Request(wholeUrl(url, path), { ...always, method, headers: this.#headers(command), body });
     }
     if (!intents.has(intent)) return { fault: `no route is declared for ${intent} any more` };
-    const faults = faultsForPath(routes, intent, payload);
+    const members = objectOf(payload);
+    const faults = faultsForPath(routes, intent, members);
     if (faults.length > 0) return { fault: `its route needs ${faults.map(({ path }) => path).join(", ")}` };
     const { method, path } = routeOf(routes, intent);
     const headers = this.#headers(command);
-    const to = urlOf(url, { method, path }, payload);
+    const to = urlOf(url, { method, path }, members);
     if (method === "GET") return new Request(to, { ...always, method, headers });
     headers.set("Content-Type", "application/json");
-    return new Request(to, { ...always, method, headers, body: JSON.stringify(payload) });
+    return new Request(to, { ...always, method, headers, body: payload });
   }
 
   #headers({ id, tenant, intent, attempt, headers }: DeliverableCommand): Headers {
@@ -96,23 +98,41 @@ export class UpstreamExecutor implements DeliveringExecutor {
   }
 }
 
-/** @param asText as it came, for who understands it himself */
-async function readAnswer(response: Response, bytesMax: number, asText: boolean): Promise<AnswerBody> {
+/** The body of an answer, and the type that it has once it is text. @param asText as it came, for who understands it himself */
+async function readAnswer(
+  response: Response,
+  bytesMax: number,
+  asText: boolean,
+): Promise<{ readonly body: AnswerBody; readonly contentType: string }> {
+  const contentType = response.headers.get("Content-Type") ?? "";
   const bytes = await readBounded(response.body, bytesMax);
-  if (bytes === null) return { kind: "omitted", why: `the answer has more than ${bytesMax} bytes` };
-  const text = new TextDecoder().decode(bytes);
-  if (asText && text !== "") return { kind: "text", value: text };
-  if (text.trim() === "") return { kind: "empty" };
-  const type = (response.headers.get("Content-Type") ?? "").toLowerCase();
+  if (bytes === null)
+    return { body: { kind: "omitted", why: `the answer has more than ${bytesMax} bytes` }, contentType };
+  const decoded = decodeText(bytes, contentType);
+  if (decoded.kind === "unreadable") {
+    return { body: { kind: "unreadable", why: `the answer ${decoded.why}` }, contentType };
+  }
+  const { text } = decoded;
+  const body: AnswerBody =
+    asText && text !== "" ? { kind: "text", value: text } : bodyOf(text, contentType.toLowerCase());
+  return { body, contentType: decoded.contentType };
+}
+
+function bodyOf(text: string, type: string): AnswerBody {
+  const json = text.trim();
+  if (json === "") return { kind: "empty" };
   if (type.includes("html")) return { kind: "nonsense", why: "with a page for people" };
-  if (jsonDepth(text) > JSON_DEPTH_MAX) {
+  const scan = scanJson(json);
+  if (scan.depth > JSON_DEPTH_MAX) {
     return { kind: "omitted", why: `the answer nests deeper than ${JSON_DEPTH_MAX} levels` };
   }
-  const value = jsonOf(text);
-  if (value !== undefined) return { kind: "json", value };
-  return /^application\/([^;]*\+)?json\b/.test(type)
-    ? { kind: "nonsense", why: "with broken JSON" }
-    : { kind: "text", value: text };
+  try {
+    return { kind: "json", value: parseJson(json, scan), text: json };
+  } catch {
+    return /^application\/([^;]*\+)?json\b/.test(type)
+      ? { kind: "nonsense", why: "with broken JSON" }
+      : { kind: "text", value: text };
+  }
 }
 
 function reasonOf(error: unknown): string {

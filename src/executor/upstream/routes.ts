@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { INTENT_FORM, type IntentTable, intentTable, isCritical } from "../../core/intents.ts";
-import { type JsonObject, jsonOf } from "../../core/json.ts";
+import { isRawNumber, type JsonObject, jsonOf, numberText } from "../../core/json.ts";
 import type { FieldFault } from "../../core/problem.ts";
 
 /**
@@ -94,7 +94,8 @@ export function urlOf(base: string, { path }: UpstreamRoute, payload: JsonObject
 /** A member as a path segment; null when it is absent, empty, or a dot segment, which would be another path. */
 function segmentOf(payload: JsonObject, member: string): string | null {
   const value = Object.hasOwn(payload, member) ? payload[member] : undefined;
-  if (typeof value !== "string" && typeof value !== "number") return null;
-  const text = String(value);
+  const isNumber = typeof value === "number" || isRawNumber(value);
+  if (typeof value !== "string" && !isNumber) return null;
+  const text = isNumber ? numberText(value) : value;
   return text === "" || text === "." || text === ".." || !text.isWellFormed() ? null : encodeURIComponent(text);
 }

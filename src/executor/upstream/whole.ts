@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, type JsonText, objectOf } from "../../core/json.ts";
 
 /**
  * Requests that are handed on whole: method, path and body as they came, and the answer as it comes. They travel like
@@ -37,8 +37,9 @@ export function wholeOf(headers: Readonly<Record<string, string>>): WholeRequest
 }
 
 /** The body of such a command. */
-export function wholeBody(payload: JsonObject): string {
-  return typeof payload.body === "string" ? payload.body : "";
+export function wholeBody(payload: JsonText): string {
+  const { body } = objectOf(payload);
+  return typeof body === "string" ? body : "";
 }
 
 /** Headers of a command that are meant for the backend. */

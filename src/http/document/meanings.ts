@@ -43,6 +43,13 @@ export const MEANINGS: Readonly<Record<AnyProblemCode, { readonly meaning: strin
     meaning: "the body is longer than `BODY_BYTES_MAX`",
     like: { code: "payload_too_large", detail: "The body may have at most 262144 bytes." },
   },
+  unsupported_media_type: {
+    meaning: "the body has a `Content-Encoding`; it is taken only as it is",
+    like: {
+      code: "unsupported_media_type",
+      detail: 'The body has the Content-Encoding "gzip". Send it as it is.',
+    },
+  },
   rate_limited: {
     meaning: "the caller has used up a limit of its own",
     like: {

@@ -122,7 +122,7 @@ function problemsOf(shape: AnyShape, docs: Docs): AnyProblemCode[] {
   codes.push(...BY_ACCESS[access]);
   // A viewer's token only reads.
   if (access === "admin" && shape.method !== "get") codes.push("forbidden");
-  if (shape.body !== undefined) codes.push("payload_too_large");
+  if (shape.body !== undefined) codes.push("payload_too_large", "unsupported_media_type");
   if (docs.limits === "refuse") codes.push("rate_limited", "cost_exceeds_capacity", "unavailable");
   return codes;
 }

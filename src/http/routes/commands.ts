@@ -4,7 +4,9 @@ import { END_STATES } from "../../core/command.ts";
 import type { Problem } from "../../core/problem.ts";
 import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
+import { answer } from "../answer.ts";
 import { hangUpOf } from "../command-door.ts";
+import { commandJson } from "../command-json.ts";
 import { refuseEarly } from "../early-refusal.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { COMMANDS } from "../examples/commands.ts";
@@ -99,7 +101,9 @@ export function registerCommands(api: Api, config: Config): void {
     async (c, { params, query }) => {
       const waitMs = (query.wait ?? 0) * 1000;
       const view = await readCommand(c.env, config, callerKey(c.get("caller")), params.id, waitMs, hangUpOf(c));
-      return view === null ? problem(c, unknownCommand(params.id)) : c.json(view);
+      return view === null
+        ? problem(c, unknownCommand(params.id))
+        : answer(c, 200, "application/json", commandJson(view));
     },
   );
   endpoint(

@@ -5,7 +5,9 @@ import { RETRY_AFTER_UNKNOWN_SECONDS } from "../../core/pace.ts";
 import type { Problem } from "../../core/problem.ts";
 import { holderOf, listDeadLetters } from "../../durable/engines.ts";
 import type { DeadLetter } from "../../durable/views.ts";
+import { answer } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
+import { commandJson } from "../command-json.ts";
 import { type Api, endpoint, jsonObject } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
 import { OPERATION } from "../examples/operation.ts";
@@ -51,7 +53,8 @@ function registerReads(api: Api, config: Config): void {
     async (c, { query }) => {
       const deadLetters = await listDeadLetters(c.env, config, query.limit, query.after ?? null);
       const last = deadLetters.length === query.limit ? deadLetters.at(-1)?.commandId : undefined;
-      return c.json({ deadLetters, ...(last === undefined ? {} : { next: last }) });
+      const next = last === undefined ? "" : `,"next":${JSON.stringify(last)}`;
+      return answer(c, 200, "application/json", `{"deadLetters":[${deadLetters.map(commandJson).join(",")}]${next}}`);
     },
   );
   endpoint(
@@ -67,7 +70,7 @@ function registerReads(api: Api, config: Config): void {
     },
     async (c, { params }) => {
       const letter = await deadLetter(c, config, params.id);
-      return letter instanceof Response ? letter : c.json(letter);
+      return letter instanceof Response ? letter : answer(c, 200, "application/json", commandJson(letter));
     },
   );
 }
@@ -110,7 +113,7 @@ function registerWrites(api: Api, config: Config): void {
       const engine = holderOf(c.env, config, params.id);
       const redriven = await engine?.redrive(params.id);
       if (redriven === undefined || redriven === "not_found") return problem(c, unknownLetter(params.id));
-      return redriven === "full" ? problem(c, NO_ROOM) : c.json(redriven, 202);
+      return redriven === "full" ? problem(c, NO_ROOM) : answer(c, 202, "application/json", commandJson(redriven));
     },
   );
 }

@@ -4,7 +4,7 @@ import { ALGORITHMS, changeFlow, type FlowChange } from "../../core/flow-control
 import { changeFlowEverywhere, flowReport } from "../../durable/engines.ts";
 import { invalidFields } from "../body.ts";
 import { forgetEngine } from "../edge.ts";
-import { type Api, endpoint, jsonObject } from "../endpoint.ts";
+import { type Api, calculatedObject, endpoint } from "../endpoint.ts";
 import { auditEngine } from "../engine-audit.ts";
 import { OPERATION } from "../examples/operation.ts";
 import { problem } from "../problem.ts";
@@ -33,7 +33,7 @@ const limits = {
   enqueueWaitMs: z.int().min(0).max(60_000).describe("How long a caller may wait for room in a full queue."),
   algorithm: z.enum(ALGORITHMS),
   windowed: z.boolean().describe("The limit moves once a second instead of with each command."),
-  parameters: jsonObject.openapi({ description: "Of the algorithm." }),
+  parameters: calculatedObject.openapi({ description: "Of the algorithm." }),
   writeRate: writeRate.nullable().describe("Of all tenants together; null: no limit."),
 };
 const settings = z.strictObject(limits);

@@ -2,11 +2,13 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import { INTENTS } from "../../core/intents.ts";
+import { memberText } from "../../core/json-scan.ts";
 import type { FirstAnswer } from "../../durable/submission.ts";
 import { payloadSchemas } from "../../executor/embedded/payloads.ts";
-import { answerJson, type Headings } from "../answer.ts";
+import { answer, answerJson, type Headings } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { checkPayload, endOf, sendCommand } from "../command-door.ts";
+import { commandJson } from "../command-json.ts";
 import { jsonObject } from "../endpoint.ts";
 import { problem } from "../problem.ts";
 
@@ -68,6 +70,7 @@ export async function postCommand(
   const sent = await sendCommand(c, config, {
     intent,
     payload: payload.value,
+    payloadText: config.executor === "upstream" ? memberText(c.get("bodyText") ?? "", "payload") : undefined,
     deadlineMs: deadlineSeconds === undefined ? null : Math.ceil(deadlineSeconds * 1000),
     waitMs,
     cost: COMMAND_COST,
@@ -79,11 +82,11 @@ export async function postCommand(
     case "answered":
       return sent.response;
     case "repeated":
-      return answer(c, sent.answer, { "Idempotency-Replayed": "true" });
+      return answerFirst(c, sent.answer, { "Idempotency-Replayed": "true" });
     case "accepted": {
       const { command, deferred, key } = sent;
       const ended = waitMs > 0 ? await endOf(c, config, command, waitMs, key) : null;
-      return answer(
+      return answerFirst(
         c,
         ended ? { told: "ended", command: ended } : { told: deferred ? "deferred" : "accepted", ...command },
         waitMs > 0 ? { "Preference-Applied": `wait=${waitMs / 1000}` } : {},
@@ -93,8 +96,8 @@ export async function postCommand(
 }
 
 /** The one form of each answer, so that a repeat is the first one again, word for word. */
-function answer(c: Context<AppEnv>, first: FirstAnswer, headings: Headings): Response {
-  if (first.told === "ended") return answerJson(c, first.command, 200, headings);
+function answerFirst(c: Context<AppEnv>, first: FirstAnswer, headings: Headings): Response {
+  if (first.told === "ended") return answer(c, 200, "application/json", commandJson(first.command), headings);
   const { commandId, state, queuedAhead = 0, estimatedWaitSeconds = 0 } = first;
   const statusUrl = `/v1/commands/${commandId}`;
   const body = { commandId, state, statusUrl, queuedAhead, estimatedWaitSeconds };

@@ -9,7 +9,7 @@ import {
   readsByCustom,
   routeFor,
 } from "../../core/engine-routes.ts";
-import { isJsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, objectOf } from "../../core/json.ts";
 import type { AnyProblem } from "../../core/problem.ts";
 import { wholeHeaders, wholePayload } from "../../executor/upstream/whole.ts";
 import type { AppEnv } from "../app-env.ts";
@@ -83,8 +83,8 @@ async function forwardCommand(
 
 /** What the cluster said, with the status that it said it with; or what is known where it said nothing. */
 function asAnswered(c: Context<AppEnv>, command: CommandView): Response {
-  const { status, contentType, body } = command.result ?? {};
-  if (typeof status !== "number" || typeof body !== "string") return problem(c, nothingKept(command));
+  const { status, contentType, body, omitted } = command.result === undefined ? {} : objectOf(command.result);
+  if (typeof status !== "number" || typeof body !== "string") return problem(c, nothingKept(command, omitted));
   const type = typeof contentType === "string" && contentType !== "" ? contentType : null;
   return new Response(BODILESS.has(status) ? null : body, {
     status,
@@ -99,8 +99,8 @@ const ON_THE_WAY_MS = 5_000;
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function nothingKept({ commandId, error }: CommandView): AnyProblem {
-  const why = error?.message ?? "its answer was too long to be kept";
+function nothingKept({ commandId, error }: CommandView, omitted: Json | undefined): AnyProblem {
+  const why = error?.message ?? String(omitted);
   return {
     code: "deadline_exceeded",
     detail: `What became of command ${commandId} at the cluster is not known: ${why}.`,

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, objectOf } from "../../core/json.ts";
 import type { AnyProblem } from "../../core/problem.ts";
 import type { InstanceView } from "../../durable/engine-reads.ts";
 import { awaitInstance, searchEngine } from "../../durable/engines.ts";
@@ -125,9 +125,10 @@ async function awaited(
     if (instance?.state === "TERMINATED") return problem(c, wasTerminated(key));
     return problem(c, stillRuns(key, instance === null ? "" : await incidentOf(c, config, key)));
   }
-  if (fetchVariables === undefined || fetchVariables.length === 0) return instance.variables;
+  const variables = objectOf(instance.variables);
+  if (fetchVariables === undefined || fetchVariables.length === 0) return variables;
   const wanted = new Set(fetchVariables);
-  return Object.fromEntries(Object.entries(instance.variables).filter(([name]) => wanted.has(name)));
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => wanted.has(name)));
 }
 
 /** Null: the engine does not answer. The instance is there all the same, so this is no refusal to send again. */

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import type { CommandView } from "../../core/command.ts";
 import type { CommandRoute } from "../../core/engine-routes.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, objectOf } from "../../core/json.ts";
 import type { AnyProblem } from "../../core/problem.ts";
 import type { Acceptance } from "../../durable/submission.ts";
 import { note } from "../answer.ts";
@@ -81,7 +81,7 @@ async function endOfAccepted(
 export function resultOf(c: Context<AppEnv>, command: CommandView): JsonObject | Response {
   switch (command.state) {
     case "succeeded":
-      return command.result ?? {};
+      return command.result === undefined ? {} : objectOf(command.result);
     case "failed":
       return problem(c, problemOf(command.error?.code ?? "", command.error?.message ?? "The engine has refused it."));
     case "cancelled":

@@ -8,7 +8,7 @@ import { searchEngine } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import type { Docs } from "../document/docs.ts";
-import { type Api, jsonObject } from "../endpoint.ts";
+import { type Api, calculatedObject } from "../endpoint.ts";
 import { ENGINE } from "../examples/engine.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
@@ -20,9 +20,11 @@ import { foreignTenant } from "./tenant.ts";
 
 const search = z
   .object({
-    filter: optional(jsonObject).describe('By field: a value, or `{"$in": […]}`, `{"$like": "order-*"}` and the like.'),
-    sort: optional(z.array(jsonObject)).describe('`[{"field": "startDate", "order": "DESC"}]`'),
-    page: optional(jsonObject).describe('`{"from": 0, "limit": 100}`'),
+    filter: optional(calculatedObject).describe(
+      'By field: a value, or `{"$in": […]}`, `{"$like": "order-*"}` and the like.',
+    ),
+    sort: optional(z.array(calculatedObject)).describe('`[{"field": "startDate", "order": "DESC"}]`'),
+    page: optional(calculatedObject).describe('`{"from": 0, "limit": 100}`'),
   })
   .default({ filter: undefined, sort: undefined, page: undefined })
   .openapi("EngineSearch");

@@ -1,3 +1,4 @@
+import { keepsNumbers, parseJson } from "../../core/json.ts";
 import type { FieldFault } from "../../core/problem.ts";
 
 /** Asking the admin routes. Whatever happens is an answer; nothing is thrown and nothing is tried a second time. */
@@ -37,10 +38,15 @@ export async function askAdmin<T>(token: string, method: Method, path: string, b
     const text = await response.text();
     if (!response.ok) return problemOf(response, text);
     // The shape is the route's own schema; a browser test reads every one of them.
-    return { kind: "ok", status: response.status, body: (text === "" ? null : JSON.parse(text)) as T };
+    return { kind: "ok", status: response.status, body: (text === "" ? null : readValue(text)) as T };
   } catch {
     return { kind: "unreachable" };
   }
+}
+
+/** Numbers as they were written where the browser can keep them; where it cannot, rounded as browsers do. */
+function readValue(text: string): unknown {
+  return keepsNumbers() ? parseJson(text) : JSON.parse(text);
 }
 
 function problemOf({ status, headers }: Response, text: string): Fault {

@@ -47,7 +47,11 @@ export interface TenantUsage {
   readonly minutes: ReadonlyArray<{ readonly minute: string; readonly admitted: number; readonly refused: number }>;
 }
 
-export type DeadLetter = CommandView & { readonly tenant: string; readonly payload?: JsonObject };
+export type DeadLetter = Omit<CommandView, "result"> & {
+  readonly tenant: string;
+  readonly result?: JsonObject;
+  readonly payload?: JsonObject;
+};
 
 export interface DeadLetters {
   readonly deadLetters: readonly DeadLetter[];
