@@ -1,8 +1,9 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "./config.ts";
-import { ENGINE_SILENT } from "./durable/engines.ts";
+import { CallerGone, ENGINE_SILENT } from "./durable/engines.ts";
 import { ObjectUnreachable } from "./durable/stubs.ts";
+import { answerClosed } from "./http/answer.ts";
 import type { AppEnv } from "./http/app-env.ts";
 import { registerDocument } from "./http/document/document.ts";
 import type { Api } from "./http/endpoint.ts";
@@ -68,9 +69,10 @@ export function createApp(config: Config): OpenAPIHono<AppEnv> {
   return app;
 }
 
-/** What was thrown is a missing part or a bug. A bug is logged whole and told to nobody. */
+/** What was thrown is a missing part, a caller that has gone, or a bug. A bug is logged whole and told to nobody. */
 function answerError(error: Error, c: Context<AppEnv>): Response {
   const requestId = c.get("requestId");
+  if (error instanceof CallerGone) return answerClosed(c);
   if (error instanceof StoreUnavailable) {
     console.warn(JSON.stringify({ event: "store_unavailable", requestId, error: error.message }));
     const detail = "The database does not answer. Nothing was changed.";

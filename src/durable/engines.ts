@@ -124,7 +124,16 @@ export interface HangUp {
   readonly afterwards: (task: Promise<unknown>) => void;
 }
 
-/** Calls an engine that may take its time; a caller that goes meanwhile leaves nothing behind there. */
+/** The caller has hung up, and the engine was not asked. No failure of any part. */
+export class CallerGone extends Error {
+  override readonly name = "CallerGone";
+}
+
+/**
+ * Calls an engine that may take its time; a caller that goes meanwhile leaves nothing behind there.
+ *
+ * @throws CallerGone for a caller that has gone before
+ */
 async function whileCallerWaits<T>(
   engine: Pick<Calls<CommandEngine>, "abandon">,
   token: string,
@@ -134,8 +143,8 @@ async function whileCallerWaits<T>(
   const abandon = () => afterwards(abandonWait(engine, token));
   signal.addEventListener("abort", abandon);
   try {
-    // Who left before this has no event to come.
-    signal.throwIfAborted();
+    // A caller that left before this has no event to come.
+    if (signal.aborted) throw new CallerGone();
     return await call();
   } finally {
     signal.removeEventListener("abort", abandon);

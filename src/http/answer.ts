@@ -29,6 +29,14 @@ export function answer(
   return response;
 }
 
+/** What servers note for a client that closed its connection. It goes out to no caller. */
+const CLIENT_CLOSED_STATUS = 499;
+
+/** The answer to a caller that has hung up. */
+export function answerClosed(c: Context<AppEnv>): Response {
+  return answer(c, CLIENT_CLOSED_STATUS, "text/plain", "");
+}
+
 /** As {@link answer}, of JSON. */
 export function answerJson(c: Context<AppEnv>, body: unknown, status = 200, headings: Headings = {}): Response {
   return answer(c, status, "application/json", JSON.stringify(body), headings);

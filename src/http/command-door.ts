@@ -2,11 +2,10 @@ import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import type { CommandView } from "../core/command.ts";
 import { HEALTHY } from "../core/depth-gate.ts";
-import { canonicalJson, parseIdempotencyKey } from "../core/idempotency.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
 import { isJsonObject, type JsonObject, type JsonText } from "../core/json.ts";
 import type { Problem } from "../core/problem.ts";
-import { type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
+import { CallerGone, type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
 import { observeLatencies } from "../durable/limiters.ts";
 import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
 import { payloadSchemas } from "../executor/embedded/payloads.ts";
@@ -26,6 +25,7 @@ import {
   refuseAtEdge,
   takeWanting,
 } from "./edge.ts";
+import { readKey } from "./idempotency-key.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
 /**
@@ -76,7 +76,7 @@ interface Nothing {
 
 /** Takes a command through the layers. A refusal charges nothing. */
 export async function sendCommand(c: Context<AppEnv>, config: Config, command: NewCommand): Promise<AtDoor> {
-  const key = await keyUse(c, command.said);
+  const key = await readKey(c, command.said);
   if (key !== null && "code" in key) return { kind: "refused", problem: key, engineSilent: false };
   const critical = isCritical(config.intents, command.intent);
   const passing = { key, critical, skipGate: critical };
@@ -105,13 +105,31 @@ interface Passing {
  * The three layers, in their order, around one way of reaching the engine. Layer 2 is asked first and answers second:
  * what it refuses must hear of its own limit first, and not be charged.
  */
-export async function passLayers<N extends Nothing = never>(
+export function passLayers<N extends Nothing = never>(
+  c: Context<AppEnv>,
+  config: Config,
+  command: NewCommand,
+  passing: Passing,
+  reach: Reach<N>,
+): Promise<Passed<N>> {
+  const passage = passEach(c, config, command, passing, reach);
+  // The platform drops what a caller that hangs up was waiting for: its charge would stay, and its pass be lost.
+  c.executionCtx.waitUntil(passage.then(ignore, ignore));
+  return passage;
+}
+
+type Reach<N> = (partition: number, submission: Submission, hangUp: HangUp) => Promise<Told | N>;
+type Passed<N> = Told | N | { readonly kind: "answered"; readonly response: Response };
+
+function ignore(): void {}
+
+async function passEach<N extends Nothing>(
   c: Context<AppEnv>,
   config: Config,
   command: NewCommand,
   { key, critical, skipGate }: Passing,
-  reach: (partition: number, submission: Submission, hangUp: HangUp) => Promise<Told | N>,
-): Promise<Told | N | { readonly kind: "answered"; readonly response: Response }> {
+  reach: Reach<N>,
+): Promise<Passed<N>> {
   const { cost } = command;
   const tenant = callerKey(c.get("caller"));
   const asker = { tenant, weight: c.get("caller").weight };
@@ -133,7 +151,13 @@ export async function passLayers<N extends Nothing = never>(
     idempotency: key,
     wanting: takeWanting(partition, Date.now()),
   };
-  const told = await reach(partition, submission, hangUpOf(c));
+  const told = await reach(partition, submission, hangUpOf(c)).catch(async (error: unknown) => {
+    if (error instanceof CallerGone) {
+      giveBack(partition, pass);
+      if (limited.receipt !== undefined) await refundTenant(c, config, cost, limited.receipt);
+    }
+    throw error;
+  });
   if ("health" in told && told.health !== null) hearEngine(partition, told.health, Date.now());
   if (told.kind === "refused") {
     const { overShare, problem, health } = told;
@@ -193,6 +217,7 @@ export async function endOf(
     const view = await readCommand(c.env, config, tenant, command.commandId, waitMs, hangUpOf(c), key);
     return view?.finishedAt === undefined ? null : view;
   } catch (error) {
+    if (error instanceof CallerGone) throw error;
     // It is accepted whatever becomes of the wait, so a wait that fails is none.
     console.warn(JSON.stringify({ event: "wait_failed", requestId: c.get("requestId"), error: String(error) }));
     return null;
@@ -218,17 +243,4 @@ export function checkPayload(
   if ("errors" in checked) return invalidFields(checked.errors, "body");
   // What was parsed from JSON, checked and completed by a schema of plain data, is JSON.
   return isJsonObject(checked.value) ? { value: checked.value } : { code: "internal" };
-}
-
-/** The caller's own name for its command, with what it must not be used for again; null: it gave none. */
-async function keyUse(c: Context<AppEnv>, said: JsonObject): Promise<KeyUse | Problem | null> {
-  const header = c.req.header("Idempotency-Key");
-  if (header === undefined) return null;
-  const key = parseIdempotencyKey(header);
-  if (key === null) {
-    const message = "must be one key of 1 to 255 printable ASCII characters, in quotes if it holds a comma";
-    return invalidFields([{ path: "Idempotency-Key", message }], "header");
-  }
-  const digest = await crypto.subtle.digest("SHA-256", utf8.encode(canonicalJson(said)));
-  return { key, fingerprint: new Uint8Array(digest).toHex() };
 }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { AnyProblemCode } from "../core/problem.ts";
 import type { CheckAnswer, LimitRequest } from "../durable/limiters.ts";
 import type { AppEnv } from "./app-env.ts";
+import { countFault } from "./caller-limits.ts";
 import { countCheck, countDegraded, countTold } from "./edge-counts.ts";
 
 /** What each step decides about a request is noted here: for its line in the log, and for what this isolate counts. */
@@ -23,6 +24,11 @@ export function noteReturn(c: Context<AppEnv>): void {
 
 /** The request is answered with a problem. @param retryAfterSeconds what its caller is told to wait; null: no time */
 export function noteProblem(c: Context<AppEnv>, code: AnyProblemCode, retryAfterSeconds: number | null): void {
+  // What the engine finds faulty was charged before.
+  if (FAULTS.has(code) && c.get("decision") === undefined) countFault(c);
   c.set("decision", code);
   if (retryAfterSeconds !== null) countTold(retryAfterSeconds);
 }
+
+/** What is wrong with a request itself. Nothing else is charged for these. */
+const FAULTS: ReadonlySet<AnyProblemCode> = new Set(["invalid_request", "payload_too_large"]);

@@ -1,5 +1,6 @@
 import { type EngineHealth, type GateState, gate, givenBack, heard, type Pass } from "../core/depth-gate.ts";
 import { OverShares, type Wanting, WantingTenants } from "../core/edge-memory.ts";
+import { FairRate } from "../core/fair-rate.ts";
 import type { Asker } from "../core/fair-share.ts";
 import { FirstComers } from "../core/first-comers.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
@@ -24,9 +25,12 @@ interface Known {
 const partitions = new Map<number, Known>();
 const overShares = new OverShares();
 
-/** A repeat must get its first answer also from a full engine, so keys are looked up there; only so many a second. */
+/**
+ * A repeat must get its first answer also from a full engine, so keys are looked up there. Look-ups a second of this
+ * isolate: one tenth of what an engine answers, which tenants share.
+ */
 const LOOKUPS_PER_SECOND_MAX = 100;
-let lookups = { second: 0, count: 0 };
+const lookups = new FairRate(LOOKUPS_PER_SECOND_MAX);
 
 /** Why layer 2 would refuse a tenant's ordinary command. */
 export type Gated =
@@ -41,7 +45,7 @@ export type Gated =
 export function gated(partition: number, tenant: string, keyed: boolean, nowMs: number): Gated | null {
   const refused = ownShare(tenant, nowMs) ?? gateOf(partition, nowMs);
   if (refused === null) knownOf(partition).firstComers.passed(tenant, nowMs);
-  return refused !== null && keyed && mayLookUp(nowMs) ? null : refused;
+  return refused !== null && keyed && lookups.take(tenant, nowMs) ? null : refused;
 }
 
 /** The gate as it stands, to be told in a {@link giveBack}. */
@@ -97,13 +101,6 @@ function gateOf(partition: number, nowMs: number): Gated | null {
 
 function refusalOf(verdict: ReturnType<typeof gate>): Gated | null {
   return verdict.verdict === "refuse" ? { why: "engine", code: verdict.code, health: verdict.health } : null;
-}
-
-function mayLookUp(nowMs: number): boolean {
-  const second = Math.floor(nowMs / 1000);
-  if (lookups.second !== second) lookups = { second, count: 0 };
-  lookups.count += 1;
-  return lookups.count <= LOOKUPS_PER_SECOND_MAX;
 }
 
 /** Refuses here: counts it, tells the caller when to come back, and remembers to tell the engine. */

@@ -6,6 +6,7 @@ import { invalidFields, type Read, readJson } from "./body.ts";
 import { check, plainNumbers, WOULD_BE_ROUNDED } from "./check.ts";
 import type { Docs } from "./document/docs.ts";
 import { readForm, readMultipart } from "./forms.ts";
+import { refuseFaulty } from "./middleware/limit-caller.ts";
 import { problem } from "./problem.ts";
 import { readQuery } from "./query.ts";
 
@@ -98,6 +99,8 @@ export function endpoint<
   const { read } = BODIES[shape.bodyAs ?? "json"];
   const parameters = Object.keys(shape.query?.shape ?? {});
   api.app.on(shape.method.toUpperCase(), patterns, async (c) => {
+    const flooding = refuseFaulty(c);
+    if (flooding !== null) return flooding;
     const params = check(shape.params, c.req.param());
     if ("errors" in params) return problem(c, invalidFields(params.errors, "path"));
     const texts = readQuery(c.req.url, parameters);

@@ -104,10 +104,12 @@ function examplesOf(named: readonly (readonly [string, { summary: string; value:
   return named.length === 0 ? {} : { examples: Object.fromEntries(named) };
 }
 
-const OPERATORS: readonly AnyProblemCode[] = ["unauthenticated", "rate_limited", "unavailable"];
+/** Each limits its reads, or the faults of its callers. */
+const ANYBODY: readonly AnyProblemCode[] = ["rate_limited", "unavailable"];
+const OPERATORS: readonly AnyProblemCode[] = ["unauthenticated", ...ANYBODY];
 /** What finding out who asks may come to. */
 const BY_ACCESS: Readonly<Record<Access, readonly AnyProblemCode[]>> = {
-  none: [],
+  none: ANYBODY,
   tenant: ["forbidden", ...OPERATORS],
   client: ["forbidden", ...OPERATORS],
   admin: OPERATORS,

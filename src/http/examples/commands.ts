@@ -113,6 +113,7 @@ export const COMMANDS = {
   },
   read: {
     operationId: "getCommand",
+    limits: "told",
     description: "Asking is not charged. A tenant sees its own commands.",
     problems: ["not_found", ...ENGINE_SILENCE],
     examples: {
@@ -135,6 +136,7 @@ export const COMMANDS = {
   },
   cancel: {
     operationId: "cancelCommand",
+    limits: "told",
     problems: ["not_found", "conflict", ...ENGINE_SILENCE],
     examples: { queued: { summary: "One that waits", path: { id: "1179603723715817" }, status: 204 } },
   },
@@ -152,6 +154,7 @@ export const COMMANDS = {
   },
   queue: {
     operationId: "getQueue",
+    limits: "told",
     description: "The same for every caller. Asking is not charged.",
     problems: [...ENGINE_SILENCE],
     headers: { 200: ["Cache-Control"] },

@@ -25,6 +25,7 @@ export const OBSERVATION = {
   },
   ready: {
     operationId: "getReadiness",
+    limits: "told",
     headers: { 200: ["Cache-Control"], 503: ["Cache-Control"] },
     examples: {
       ready: { summary: "All parts answer", status: 200, answer: { ready: true, database: "ok", engine: "ok" } },

@@ -24,6 +24,12 @@ function isLogged(which: Config["LOG_REQUESTS"], c: Context<AppEnv>): boolean {
   return decision === undefined ? c.res.status >= 400 : decision !== "allowed" || c.res.status >= 400;
 }
 
+/** A caller that has hung up reads no answer, whatever was decided meanwhile. */
+function decisionOf(c: Context<AppEnv>): string {
+  if (c.req.raw.signal.aborted) return "client_closed";
+  return c.get("decision") ?? (c.res.status < 400 ? "done" : "failed");
+}
+
 /** In each isolate. What everybody is refused for in a flood is said often enough by so many. */
 const REFUSALS_PER_SECOND = 20;
 const budget = new LogBudget(REFUSALS_PER_SECOND);
@@ -44,7 +50,7 @@ function lineOf(c: Context<AppEnv>, leftOut: number, nowMs: number): string {
     ...(actor === undefined ? {} : { actor }),
     method: c.req.method,
     route: routeOf(c),
-    decision: c.get("decision") ?? (c.res.status < 400 ? "done" : "failed"),
+    decision: decisionOf(c),
     status: c.res.status,
     durationMs: Math.max(0, nowMs - c.get("nowMs")),
     ...(leftOut === 0 ? {} : { leftOut }),

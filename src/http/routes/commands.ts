@@ -10,6 +10,7 @@ import { commandJson } from "../command-json.ts";
 import { refuseEarly } from "../early-refusal.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { COMMANDS } from "../examples/commands.ts";
+import { refuseEngineRead } from "../middleware/limit-caller.ts";
 import { problem } from "../problem.ts";
 import {
   COMMAND_COST,
@@ -99,6 +100,8 @@ export function registerCommands(api: Api, config: Config): void {
       responses: { 200: { description: "The command", schema: commandView } },
     },
     async (c, { params, query }) => {
+      const refused = refuseEngineRead(c);
+      if (refused !== null) return refused;
       const waitMs = (query.wait ?? 0) * 1000;
       const view = await readCommand(c.env, config, callerKey(c.get("caller")), params.id, waitMs, hangUpOf(c));
       return view === null
@@ -118,6 +121,8 @@ export function registerCommands(api: Api, config: Config): void {
       responses: { 204: { description: "Cancelled" } },
     },
     async (c, { params }) => {
+      const refused = refuseEngineRead(c);
+      if (refused !== null) return refused;
       const cancelled = await cancelCommand(c.env, config, callerKey(c.get("caller")), params.id);
       switch (cancelled) {
         case "cancelled":

@@ -1,9 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
+import type { Problem } from "../../core/problem.ts";
+import { SharedAnswer } from "../../core/shared-answer.ts";
 import { enginesReady } from "../../durable/engines.ts";
 import { databaseReady } from "../../store/health.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { OBSERVATION } from "../examples/observation.ts";
+import { refuseRead } from "../middleware/limit-caller.ts";
+import { problem } from "../problem.ts";
 
 /** `/healthz`: this Worker runs. `/readyz`: its database and its engine answer too. Neither needs a credential. */
 
@@ -37,7 +41,12 @@ export function registerHealth(api: Api, config: Config): void {
       },
     },
     async (c) => {
-      const [database, engine] = await Promise.all([databaseReady(c.env.DB), enginesReady(c.env, config)]);
+      const refused = refuseRead(c);
+      if (refused !== null) return refused;
+      const nowMs = c.get("nowMs");
+      const next = shared.next(nowMs);
+      if (next.kind === "busy") return problem(c, BUSY);
+      const { database, engine } = next.kind === "kept" ? next.value : await askParts(c.env, config, nowMs);
       const ready = database && engine;
       const say = (ok: boolean) => (ok ? "ok" : "unavailable");
       return c.json({ ready, database: say(database), engine: say(engine) }, ready ? 200 : 503, {
@@ -45,4 +54,24 @@ export function registerHealth(api: Api, config: Config): void {
       });
     },
   );
+}
+
+const BUSY: Problem = {
+  code: "unavailable",
+  detail: "The parts behind the Worker are being asked for others.",
+  retryAfterSeconds: 1,
+};
+
+interface Parts {
+  readonly database: boolean;
+  readonly engine: boolean;
+}
+
+// Module scope: plain data, shared by the requests of an isolate.
+const shared = new SharedAnswer<Parts>();
+
+async function askParts(env: Env, config: Config, nowMs: number): Promise<Parts> {
+  const [database, engine] = await Promise.all([databaseReady(env.DB), enginesReady(env, config)]);
+  shared.keep({ database, engine }, nowMs);
+  return { database, engine };
 }

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { CALLERS } from "../examples/callers.ts";
+import { refuseRead } from "../middleware/limit-caller.ts";
 import { limitTenant } from "../middleware/tenant-limit.ts";
 import { policyReport } from "./check.ts";
 
@@ -23,6 +24,8 @@ export function registerLimits(api: Api, config: Config): void {
       responses: { 200: { description: "Tier, policies and what is left of each", schema: ownLimits } },
     },
     async (c) => {
+      const refused = refuseRead(c);
+      if (refused !== null) return refused;
       const look = await limitTenant(c, config, { cost: 0, critical: false });
       if (look instanceof Response) return look;
       const { tenant, tier } = c.get("caller");

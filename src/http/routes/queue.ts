@@ -1,9 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
+import type { Problem } from "../../core/problem.ts";
+import { SharedAnswer } from "../../core/shared-answer.ts";
+import type { QueueOverview } from "../../durable/engine-status.ts";
 import { engineStatus } from "../../durable/engines.ts";
 import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { COMMANDS } from "../examples/commands.ts";
+import { refuseRead } from "../middleware/limit-caller.ts";
+import { problem } from "../problem.ts";
 
 /** `/v1/queue`: how the engine stands, the same for every caller. `/admin/queue`: with what only operators see. */
 
@@ -66,7 +71,12 @@ export function registerQueue(api: Api, config: Config): void {
       responses: { 200: { description: "The engine's state", schema: status } },
     },
     async (c) => {
-      const { status: shown } = await askEngine(c.env, config);
+      const refused = refuseRead(c);
+      if (refused !== null) return refused;
+      const nowMs = c.get("nowMs");
+      const next = shared.next(nowMs);
+      if (next.kind === "busy") return problem(c, BUSY);
+      const { status: shown } = next.kind === "kept" ? next.value : await askEngine(c.env, config, nowMs);
       return c.json(shown, 200, NO_STORE);
     },
   );
@@ -81,17 +91,29 @@ export function registerQueue(api: Api, config: Config): void {
       responses: { 200: { description: "The engine's state, of all partitions together", schema: operatorStatus } },
     },
     async (c) => {
-      const { status: shown, accepting, retryAfterSeconds } = await askEngine(c.env, config);
+      // An operator sees at once what a change has done.
+      const { status: shown, accepting, retryAfterSeconds } = await askEngine(c.env, config, c.get("nowMs"));
       return c.json({ ...shown, accepting, retryAfterSeconds, partitions: config.ENGINE_PARTITIONS }, 200, NO_STORE);
     },
   );
 }
 
+const BUSY: Problem = {
+  code: "unavailable",
+  detail: "The engine's state is being read for others.",
+  retryAfterSeconds: 1,
+};
+
+// Module scope: plain data, shared by the requests of an isolate.
+const shared = new SharedAnswer<QueueOverview>();
+
 /** How the engine stands; it hears what this isolate did without asking. */
-async function askEngine(env: Env, config: Config): ReturnType<typeof engineStatus> {
+async function askEngine(env: Env, config: Config, nowMs: number): Promise<QueueOverview> {
   const told = takeTold();
   try {
-    return await engineStatus(env, config, told);
+    const overview = await engineStatus(env, config, told);
+    shared.keep(overview, nowMs);
+    return overview;
   } catch (error) {
     giveBackTold(told);
     throw error;

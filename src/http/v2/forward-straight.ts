@@ -47,12 +47,13 @@ export async function forwardHeld(
   if (atEdge !== null) return problem(c, refuseAtEdge(partition, asker, atEdge, Date.now()));
   const place = takeHeldPlace(tenant);
   if ("code" in place) return problem(c, place);
-  try {
-    return await ask(c, config, straight);
-  } finally {
-    place.giveBack();
-  }
+  const answered = ask(c, config, straight).finally(place.giveBack);
+  // The platform drops what a caller that hangs up was waiting for, and its place would never come back.
+  c.executionCtx.waitUntil(answered.then(ignore, ignore));
+  return await answered;
 }
+
+function ignore(): void {}
 
 async function ask(c: Context<AppEnv>, config: Config, straight: Straight): Promise<Response> {
   const { path, waitMs, gone, again } = straight;

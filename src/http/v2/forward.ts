@@ -16,6 +16,7 @@ import type { AppEnv } from "../app-env.ts";
 import { badBody, decodeUtf8, type Read, readBytes, refuse } from "../body.ts";
 import { sendCommand } from "../command-door.ts";
 import type { Api } from "../endpoint.ts";
+import { refuseFaulty } from "../middleware/limit-caller.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 import { forwardHeld, forwardRead } from "./forward-straight.ts";
@@ -35,6 +36,8 @@ export function registerForward(api: Api, config: Config): void {
 }
 
 async function forward(c: Context<AppEnv>, api: Api, config: Config): Promise<Response> {
+  const flooding = refuseFaulty(c);
+  if (flooding !== null) return flooding;
   const { pathname, search } = new URL(c.req.url);
   const at = pathname.replace(/^\/t\/[^/]+/, "");
   if (!isPlainPath(at)) return problem(c, NOT_PLAIN);
