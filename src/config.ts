@@ -76,6 +76,7 @@ const variables = z
     LEASE_MS: whole(1, LEASE_MS_MAX, LEASE_MS_MAX),
     ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
+    CORS_ORIGINS: z.string().default("").transform(readOrigins),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),
     LOCAL_TENANT: z.string().default("").superRefine(checkLocalTenant),
     OAUTH_SECRET: z.union([z.literal(""), z.string().min(32)]).default(""),
@@ -181,6 +182,16 @@ function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {
   const routes = parseRoutes(given || "{}");
   if (typeof routes !== "string") return routes;
   context.addIssue({ code: "custom", message: `must be a JSON object of routes by intent: ${routes}` });
+  return z.NEVER;
+}
+
+/** Origins as browsers write them: a scheme, a host and a port that is not the scheme's own. */
+function readOrigins(given: string, context: z.RefinementCtx): readonly string[] {
+  const origins = given.split(/[\s,]+/).filter((origin) => origin !== "");
+  const bad = origins.find((origin) => !/^https?:[^*]+$/.test(origin) || URL.parse(origin)?.origin !== origin);
+  if (bad === undefined) return [...new Set(origins)];
+  const message = `${bad} is not an origin such as https://app.example: http or https, a host in lower case, a port where it is not the usual one, and nothing after`;
+  context.addIssue({ code: "custom", message });
   return z.NEVER;
 }
 

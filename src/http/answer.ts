@@ -15,6 +15,12 @@ export function note(c: Context<AppEnv>, name: string, value: string): void {
   c.get("noted")[name] = value;
 }
 
+/** Notes request headers that the answer depends on. */
+export function noteVary(c: Context<AppEnv>, names: string): void {
+  const { Vary: before } = c.get("noted");
+  note(c, "Vary", before === undefined ? names : `${before}, ${names}`);
+}
+
 /** Makes the answer, with everything that was noted. */
 export function answer(
   c: Context<AppEnv>,
@@ -48,7 +54,10 @@ export function completeAnswer(c: Context<AppEnv>): void {
   if (c.get("whole") === res) return;
   // Those of a fetched response cannot be changed.
   const complete = new Response(res.body, res);
-  for (const [name, value] of Object.entries(c.get("noted"))) complete.headers.set(name, value);
+  for (const [name, value] of Object.entries(c.get("noted"))) {
+    if (name === "Vary") complete.headers.append(name, value);
+    else complete.headers.set(name, value);
+  }
   c.res = undefined;
   c.res = complete;
 }

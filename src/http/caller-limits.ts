@@ -15,10 +15,10 @@ import type { AppEnv } from "./app-env.ts";
  * Reads of a tenant, or of an address without a credential: a poller of a hundred commands, twice a second; at once as many
  * as a client has to look after when it comes back from a restart.
  */
-const reads = new IsolateLimit("reads", { tokens: 200, perSeconds: 1 }, 1_000);
+const reads = new IsolateLimit("reads", { tokens: 200, perSeconds: 1 }, 2_000);
 
-/** Commands that this isolate reads of the engine a second, of all tenants: a tenth of what an engine answers. */
-const engineReads = new FairRate(500);
+/** Commands that this isolate reads of the engine a second, of all tenants: a fraction of what an engine answers. */
+const engineReads = new FairRate(1_000);
 
 /**
  * Faulty requests of one credential, or of an address without one: a client with a bug sees a hundred of its faults, and

@@ -38,10 +38,10 @@ describe("reads", () => {
     expect(statuses.mock.calls.length).toBeLessThanOrEqual(10);
   });
 
-  test("past a thousand at once are a 429 that names the limit, of that tenant alone", async () => {
+  test("past two thousand at once are a 429 that names the limit, of that tenant alone", async () => {
     const [busy, other] = [await newTenant("busy"), await newTenant("other")];
     const read = () => call("GET", "/v1/limits", busy);
-    expect(await statusesOf(1_000, read)).toEqual({ 200: 1_000 });
+    expect(await statusesOf(2_000, read)).toEqual({ 200: 2_000 });
     const refused = await read();
     expect(refused).toMatchObject({ status: 429, body: { "violated-policies": ["reads"], retryAfterSeconds: 1 } });
     expect(refused.headers.get("RateLimit")).toBe('"reads";r=0;t=1');

@@ -81,6 +81,9 @@ const HEADERS: Readonly<Record<EveryHeader, Header>> = {
   },
 };
 
+/** The names of all headers that answers are documented with. */
+export const ANSWER_HEADERS: readonly string[] = Object.keys(HEADERS);
+
 /** Puts what all routes refer to into the document. */
 export function registerHeaders(registry: Registry): void {
   for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent("headers", name, header);

@@ -18,7 +18,7 @@ interface Surface {
   readonly afterLimits: ReadonlySet<number>;
 }
 
-const AFTER_LIMITS = [401, 409, 422, 429, 503, 504];
+const AFTER_LIMITS = [401, 404, 409, 422, 429, 503, 504];
 const PLAIN: Surface = { at: /^/, prefix: "", instance: "/v1/commands", afterLimits: new Set(AFTER_LIMITS) };
 /** Where bodies are others. */
 const SURFACES: readonly Surface[] = [
@@ -27,7 +27,7 @@ const SURFACES: readonly Surface[] = [
     prefix: "engine.",
     instance: "/v2/process-instances",
     // What the engine itself finds wrong has been charged.
-    afterLimits: new Set([...AFTER_LIMITS, 400, 404]),
+    afterLimits: new Set([...AFTER_LIMITS, 400]),
   },
   { ...PLAIN, at: /^\/oauth\//, prefix: "oauth.", instance: "/oauth/token" },
 ];

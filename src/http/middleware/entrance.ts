@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Config } from "../../config.ts";
 import { completeAnswer, pathOf } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
+import { noteOrigin, notePreflight } from "../cors.ts";
 import { problem } from "../problem.ts";
 import { observe } from "./telemetry.ts";
 
@@ -16,21 +17,24 @@ export function entrance(config: Config, allowedAt: (path: string) => string[]):
     c.set("requestId", requestId);
     c.set("nowMs", Date.now());
     c.set("noted", { "X-Request-Id": requestId });
-    const answer = c.req.method === "OPTIONS" ? options(c, allowedAt(c.req.path)) : unreadable(c);
+    const isOriginAllowed = noteOrigin(c, config);
+    const answer = c.req.method === "OPTIONS" ? options(c, isOriginAllowed) : unreadable(c);
     if (answer === null) await next();
     else c.res = answer;
     completeAnswer(c);
     observe(c, config);
   };
+
+  /** Answered before anybody is asked who they are: never charged and never refused. */
+  function options(c: Context<AppEnv>, isOriginAllowed: boolean): Response {
+    const allowed = allowedAt(c.req.path);
+    if (isOriginAllowed) notePreflight(c, config, allowed);
+    return c.body(null, 204, { Allow: allowed.join(", ") });
+  }
 }
 
 /** What a caller may choose as a request id: short, printable, harmless in a log line. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-
-/** `OPTIONS` is answered before anybody is asked who they are: it is never charged and never refused. */
-function options(c: Context<AppEnv>, allowed: readonly string[]): Response {
-  return c.body(null, 204, { Allow: allowed.join(", ") });
-}
 
 function unreadable(c: Context<AppEnv>): Response | null {
   // Hono has decoded what can be, so that most paths need not be looked at as they were sent.

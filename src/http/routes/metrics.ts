@@ -6,7 +6,7 @@ import { engineReports } from "../../durable/engines.ts";
 import { readTotals } from "../../store/usage.ts";
 import { CONTENT_TYPES, type Format, writeMetrics } from "../../telemetry/exposition.ts";
 import { allFamilies, type Gathered } from "../../telemetry/families.ts";
-import { answer } from "../answer.ts";
+import { answer, noteVary } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
 import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
@@ -60,7 +60,8 @@ export function registerMetrics(api: Api, config: Config): void {
       const wanted = accepts(c, { header: "Accept", supports: ["text/plain", OPENMETRICS], default: "text/plain" });
       const format: Format = wanted === OPENMETRICS ? "openmetrics" : "prometheus";
       const text = writeMetrics(allFamilies(now, c.get("actor") !== undefined), format);
-      const headings = { "Cache-Control": "no-store", Vary: "Accept, Authorization" };
+      noteVary(c, "Accept, Authorization");
+      const headings = { "Cache-Control": "no-store" };
       return answer(c, 200, CONTENT_TYPES[format], text, headings);
     },
   );
