@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import type { Problem } from "../../core/problem.ts";
 import { SharedAnswer } from "../../core/shared-answer.ts";
-import type { QueueOverview } from "../../durable/engine-status.ts";
 import { engineStatus } from "../../durable/engines.ts";
 import { giveBackTold, takeTold } from "../edge-counts.ts";
 import { type Api, endpoint } from "../endpoint.ts";
@@ -103,6 +102,8 @@ const BUSY: Problem = {
   detail: "The engine's state is being read for others.",
   retryAfterSeconds: 1,
 };
+
+type QueueOverview = Awaited<ReturnType<typeof engineStatus>>;
 
 // Module scope: plain data, shared by the requests of an isolate.
 const shared = new SharedAnswer<QueueOverview>();
