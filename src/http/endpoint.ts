@@ -20,7 +20,11 @@ import { readQuery } from "./query.ts";
  * A JSON object as it was sent, with every member that it has: copying schemas lose a member named __proto__, and then
  * nobody can refuse it.
  */
-export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({ type: "object" });
+export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object").openapi({
+  type: "object",
+  // Without it generators of clients take the object for an empty one.
+  additionalProperties: true,
+});
 
 /** A JSON object whose numbers are calculated with here: one that would have to be rounded is a fault of its member. */
 export const calculatedObject = jsonObject

@@ -36,11 +36,20 @@ function appOf(vars: Record<string, string>) {
 }
 
 async function textOf(app: ReturnType<typeof appOf>): Promise<string> {
-  return (await app.request("/openapi.json")).text();
+  return (await app.request("https://gate.test/openapi.json")).text();
 }
 
 async function documentOf(vars: Record<string, string>): Promise<ApiDocument> {
   return JSON.parse(await textOf(appOf(vars)));
+}
+
+/** Where an object has neither members nor a word on what else may be in it: generators take it for an empty one. */
+function freeObjects(schema: unknown, at = ""): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const isFree = "type" in schema && schema.type === "object" && !("properties" in schema);
+  const isSilent = isFree && !("additionalProperties" in schema);
+  const members = Object.entries(schema).filter(([name]) => name !== "examples");
+  return [...(isSilent ? [at] : []), ...members.flatMap(([name, member]) => freeObjects(member, `${at}/${name}`))];
 }
 
 describe.each(Object.entries(DEPLOYMENTS))("the document of %s", (_label, vars) => {
@@ -61,11 +70,25 @@ describe.each(Object.entries(DEPLOYMENTS))("the document of %s", (_label, vars) 
     const document: ApiDocument = JSON.parse(await textOf(app));
     const inCluster = (at: string) => vars.UPSTREAM_URL !== undefined && /^\w+ (\/t\/\{tenant\})?\/v2\//.test(at);
     const described = operationsOf(document).flatMap(({ method, path, operation }) =>
-      (operation.servers ?? document.servers).map(({ url }) => `${method} ${url.replace(/\/$/, "")}${path}`),
+      (operation.servers ?? document.servers).map(
+        ({ url }) => `${method} ${url.replace(/^https:\/\/gate.test|\/$/, "")}${path}`,
+      ),
     );
     expect(described.filter((at) => !inCluster(at)).sort()).toEqual([...new Set(served)].sort());
     const anyMethod = app.routes.filter(({ method }) => method === "ALL").map(({ path }) => path);
     expect([...new Set(anyMethod)].sort()).toEqual(ANY_METHOD);
+  });
+
+  test("says of an object that is free what may be in it, and gives addresses that are whole with their variables", async () => {
+    const document = await documentOf(vars);
+    expect(freeObjects(document)).toEqual([]);
+    for (const { operation } of operationsOf(document)) {
+      for (const { url, variables = {} } of operation.servers ?? []) {
+        if (Object.keys(variables).length === 0) continue;
+        const whole = url.replace(/\{(\w+)\}/g, (_braces, name: string) => variables[name]?.default ?? "{}");
+        expect([url, URL.canParse(whole), Object.keys(variables.tenant ?? {})]).toEqual([url, true, ["default"]]);
+      }
+    }
   });
 
   test("names each operation, in a tag that is described, and says what else may be answered", async () => {

@@ -24,7 +24,10 @@ export interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly servers?: readonly { readonly url: string }[];
+  readonly servers?: readonly {
+    readonly url: string;
+    readonly variables?: Readonly<Record<string, { readonly default: string }>>;
+  }[];
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: "path" | "query" | "header";

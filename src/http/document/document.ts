@@ -6,7 +6,7 @@ import { problem, problemSchema } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import { ABOUT } from "./about.ts";
 import { registerHeaders } from "./headers.ts";
-import { operationOf } from "./operation.ts";
+import { ORIGIN, operationOf } from "./operation.ts";
 import { schemesOf } from "./security.ts";
 
 /**
@@ -21,16 +21,15 @@ export function registerDocument(api: Api, config: Config): void {
   api.shapes.push(OWN_SHAPE);
   // Plain text, so that requests may share it. It is made at one go, because what it registers may be there only once.
   let text: string | undefined;
-  let tag: string | undefined;
   api.app.get("/openapi.json", etag(), async (c) => {
     const query = readQuery(c.req.url, []);
     if ("errors" in query) return problem(c, invalidFields(query.errors, "query"));
     text ??= JSON.stringify(documentOf(api, config));
-    tag ??= await tagOf(text);
-    return c.body(text, 200, {
+    const here = text.replaceAll(ORIGIN, new URL(c.req.url).origin);
+    return c.body(here, 200, {
       "Content-Type": "application/json",
       "Cache-Control": `public, max-age=${FRESH_SECONDS}`,
-      ETag: tag,
+      ETag: await tagOf(here),
     });
   });
 }

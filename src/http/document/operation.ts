@@ -38,6 +38,9 @@ const UNNAMED: Docs = { operationId: "", examples: {} };
 
 type Named = readonly (readonly [string, Example])[];
 
+/** Stands in the document for the origin that it is asked at: an address with variables must be a whole URL. */
+export const ORIGIN = "https://origin.invalid";
+
 /** The second path of a route is the first behind another beginning, which is the same API at another address. */
 function serversOf({ path, alsoAt }: AnyShape): Pick<RouteConfig, "servers"> {
   if (alsoAt === undefined) return {};
@@ -45,14 +48,16 @@ function serversOf({ path, alsoAt }: AnyShape): Pick<RouteConfig, "servers"> {
   const variables = Object.fromEntries(
     [...url.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [
       name,
-      { default: "demo-standard", description: "The tenant that the credential is of." },
+      // No description: the schema that swagger-parser checks by has none here.
+      { default: "demo-standard" },
     ]),
   );
-  const description = "The same, for clients that can be given an address and nothing else.";
+  const description =
+    "The same, for clients that can be given an address and nothing else; the tenant is the one that the credential is of.";
   return {
     servers: [
       { url: "/", description: "This deployment." },
-      { url, description, variables },
+      { url: ORIGIN + url, description, variables },
     ],
   };
 }
