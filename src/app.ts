@@ -1,7 +1,8 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "./config.ts";
-import { CallerGone, ENGINE_SILENT } from "./durable/engines.ts";
+import { ENGINE_SILENT } from "./durable/engines.ts";
+import { CallerGone } from "./durable/hang-up.ts";
 import { ObjectUnreachable } from "./durable/stubs.ts";
 import { answerClosed } from "./http/answer.ts";
 import type { AppEnv } from "./http/app-env.ts";

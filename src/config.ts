@@ -3,6 +3,7 @@ import type { Quota } from "./core/delivery/quota.ts";
 import { ALGORITHMS, changeFlow, type FlowChecked, type FlowSettings } from "./core/flow-control/settings.ts";
 import { type IntentTable, intentTable } from "./core/intents.ts";
 import { LEASE_MS_MAX, LIMITER_MODES } from "./core/lease.ts";
+import { parseOrigins } from "./core/origins.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
 import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
 import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
@@ -185,13 +186,10 @@ function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {
   return z.NEVER;
 }
 
-/** Origins as browsers write them: a scheme, a host and a port that is not the scheme's own. */
 function readOrigins(given: string, context: z.RefinementCtx): readonly string[] {
-  const origins = given.split(/[\s,]+/).filter((origin) => origin !== "");
-  const bad = origins.find((origin) => !/^https?:[^*]+$/.test(origin) || URL.parse(origin)?.origin !== origin);
-  if (bad === undefined) return [...new Set(origins)];
-  const message = `${bad} is not an origin such as https://app.example: http or https, a host in lower case, a port where it is not the usual one, and nothing after`;
-  context.addIssue({ code: "custom", message });
+  const origins = parseOrigins(given);
+  if (typeof origins !== "string") return origins;
+  context.addIssue({ code: "custom", message: origins });
   return z.NEVER;
 }
 

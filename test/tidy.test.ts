@@ -74,6 +74,7 @@ describe("who imports whom", () => {
         "durable/limiters.ts",
         "durable/limiter-admin.ts",
         "durable/engines.ts",
+        "durable/hang-up.ts",
         "durable/submission.ts",
         "durable/views.ts",
         "durable/engine-reads.ts",

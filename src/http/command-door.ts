@@ -5,7 +5,8 @@ import { HEALTHY } from "../core/depth-gate.ts";
 import { type Intent, isCritical } from "../core/intents.ts";
 import { isJsonObject, type JsonObject, type JsonText } from "../core/json.ts";
 import type { Problem } from "../core/problem.ts";
-import { CallerGone, type HangUp, partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
+import { partitionFor, readCommand, submitCommand } from "../durable/engines.ts";
+import { CallerGone, type HangUp } from "../durable/hang-up.ts";
 import { observeLatencies } from "../durable/limiters.ts";
 import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
 import { payloadSchemas } from "../executor/embedded/payloads.ts";
@@ -25,6 +26,7 @@ import {
   refuseAtEdge,
   takeWanting,
 } from "./edge.ts";
+import { finishAnyway, hangUpOf } from "./hang-up.ts";
 import { readKey } from "./idempotency-key.ts";
 import { refundTenant, refuseOverLimit } from "./middleware/tenant-limit.ts";
 
@@ -112,16 +114,11 @@ export function passLayers<N extends Nothing = never>(
   passing: Passing,
   reach: Reach<N>,
 ): Promise<Passed<N>> {
-  const passage = passEach(c, config, command, passing, reach);
-  // The platform drops what a caller that hangs up was waiting for: its charge would stay, and its pass be lost.
-  c.executionCtx.waitUntil(passage.then(ignore, ignore));
-  return passage;
+  return finishAnyway(c, passEach(c, config, command, passing, reach));
 }
 
 type Reach<N> = (partition: number, submission: Submission, hangUp: HangUp) => Promise<Told | N>;
 type Passed<N> = Told | N | { readonly kind: "answered"; readonly response: Response };
-
-function ignore(): void {}
 
 async function passEach<N extends Nothing>(
   c: Context<AppEnv>,
@@ -222,10 +219,6 @@ export async function endOf(
     console.warn(JSON.stringify({ event: "wait_failed", requestId: c.get("requestId"), error: String(error) }));
     return null;
   }
-}
-
-export function hangUpOf(c: Context<AppEnv>): HangUp {
-  return { signal: c.req.raw.signal, afterwards: (task) => c.executionCtx.waitUntil(task) };
 }
 
 /** @param at where in the request the payload's members are: `["payload"]`, or none where they are the body's own */

@@ -5,11 +5,11 @@ import type { Problem } from "../../core/problem.ts";
 import { cancelCommand, readCommand } from "../../durable/engines.ts";
 import { callerKey } from "../../identity/caller.ts";
 import { answer } from "../answer.ts";
-import { hangUpOf } from "../command-door.ts";
 import { commandJson } from "../command-json.ts";
 import { refuseEarly } from "../early-refusal.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { COMMANDS } from "../examples/commands.ts";
+import { hangUpOf } from "../hang-up.ts";
 import { refuseEngineRead } from "../middleware/limit-caller.ts";
 import { problem } from "../problem.ts";
 import {

@@ -8,6 +8,7 @@ import { ownerHeader, wholeUrl } from "../../executor/upstream/whole.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
 import { gated, refuseAtEdge } from "../edge.ts";
+import { finishAnyway } from "../hang-up.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
 import { takeHeldPlace } from "./held-places.ts";
@@ -47,13 +48,8 @@ export async function forwardHeld(
   if (atEdge !== null) return problem(c, refuseAtEdge(partition, asker, atEdge, Date.now()));
   const place = takeHeldPlace(tenant);
   if ("code" in place) return problem(c, place);
-  const answered = ask(c, config, straight).finally(place.giveBack);
-  // The platform drops what a caller that hangs up was waiting for, and its place would never come back.
-  c.executionCtx.waitUntil(answered.then(ignore, ignore));
-  return await answered;
+  return await finishAnyway(c, ask(c, config, straight).finally(place.giveBack));
 }
-
-function ignore(): void {}
 
 async function ask(c: Context<AppEnv>, config: Config, straight: Straight): Promise<Response> {
   const { path, waitMs, gone, again } = straight;

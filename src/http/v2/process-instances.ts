@@ -9,9 +9,9 @@ import { awaitInstance, searchEngine } from "../../durable/engines.ts";
 import { ObjectUnreachable } from "../../durable/stubs.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
-import { hangUpOf } from "../command-door.ts";
 import type { Api } from "../endpoint.ts";
 import { ENGINE } from "../examples/engine.ts";
+import { hangUpOf } from "../hang-up.ts";
 import { problem } from "../problem.ts";
 import {
   DEFAULT_TENANT,
