@@ -67,13 +67,20 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** An integer of so many digits is below 2^53, and is printed with the same digits. */
+/** A double keeps so many digits of a decimal, and prints them again. */
 const PLAIN_DIGITS_MAX = 15;
 
+/** Whether it is known without reading the number that it is printed as it is written: `42`, `0.5`, `12.25`. */
 function isPlain(text: string, start: number, end: number): boolean {
   if (end - start > PLAIN_DIGITS_MAX) return false;
-  for (let i = start; i < end; i++) if (!isDigit(text.charCodeAt(i))) return false;
-  return true;
+  let point = end;
+  for (let i = start; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (c === POINT && point === end) point = i;
+    else if (!isDigit(c)) return false;
+  }
+  // A zero at the end is not printed, and what is very small is printed with an exponent.
+  return point === end || (text.charCodeAt(end - 1) !== ZERO && text.charCodeAt(point + 1) !== ZERO);
 }
 
 /**

@@ -72,9 +72,9 @@ export function parseJson(text: string, scan: JsonScan = scanJson(text)): Json {
 /** How many members the objects of a value have, in all. Its depth is bounded: it is walked by recursion. */
 export function countMembers(value: Json): number {
   if (typeof value !== "object" || value === null || isRawNumber(value)) return 0;
-  const parts = Object.values(value);
-  let count = Array.isArray(value) ? 0 : parts.length;
-  for (const part of parts) if (typeof part === "object") count += countMembers(part);
+  let count = 0;
+  if (Array.isArray(value)) for (const item of value) count += countMembers(item);
+  else for (const name in value) count += 1 + countMembers(value[name] ?? null);
   return count;
 }
 

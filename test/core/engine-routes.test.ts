@@ -103,7 +103,7 @@ describe("a request that is handed on whole", () => {
       body: { kind: "text", value: text },
     }) as const;
   const broken = { kind: "broken", code: "timeout", why: "no answer" } as const;
-  const kept = (status: number) => ({ status, contentType: "text/plain", body: "said" });
+  const kept = (status: number) => JSON.stringify({ status, contentType: "text/plain", body: "said" });
 
   test.each<[string, Parameters<typeof judgeWhole>[0], boolean, object]>([
     ["done", answered(200), false, { verdict: "succeeded", result: kept(200) }],
