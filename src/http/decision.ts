@@ -31,4 +31,4 @@ export function noteProblem(c: Context<AppEnv>, code: AnyProblemCode, retryAfter
 }
 
 /** What is wrong with a request itself. Nothing else is charged for these. */
-const FAULTS: ReadonlySet<AnyProblemCode> = new Set(["invalid_request", "payload_too_large"]);
+const FAULTS: ReadonlySet<AnyProblemCode> = new Set(["invalid_request", "payload_too_large", "unsupported_media_type"]);
