@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A real gateway in a process group of its own, as `npm start` starts it, for tests that kill it. */
+/** A real gateway, or another server, in a process group of its own, as `npm start` starts it, for tests that kill it. */
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const START_MS_MAX = 60_000;
 
-export interface GatewayProcess {
+export interface ServerProcess {
   readonly url: string;
   /** Ends every process of the group at once, as a power cut would. */
   kill(): Promise<void>;
@@ -17,15 +17,25 @@ export interface GatewayProcess {
 
 /** @returns the exit code and everything printed, for a command line that is expected to end by itself */
 export async function serveToEnd(args: readonly string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawnServe(args);
+  const child = spawnServer("serve", args);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
   return { code, output };
 }
 
-export async function startGatewayProcess(folder: string, vars: readonly string[] = []): Promise<GatewayProcess> {
-  const child = spawnServe(["--port", "0", "--persist-to", folder, ...vars.flatMap((one) => ["--var", one])]);
+export type GatewayProcess = ServerProcess;
+
+export function startGatewayProcess(folder: string, vars: readonly string[] = []): Promise<GatewayProcess> {
+  return startServerProcess("serve", [
+    ...["--port", "0", "--persist-to", folder],
+    ...vars.flatMap((one) => ["--var", one]),
+  ]);
+}
+
+/** @returns once it has printed the address that it listens on */
+export async function startServerProcess(tool: Server, args: readonly string[]): Promise<ServerProcess> {
+  const child = spawnServer(tool, args);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const url = await announcedUrl(child);
   return {
@@ -37,8 +47,10 @@ export async function startGatewayProcess(folder: string, vars: readonly string[
   };
 }
 
-function spawnServe(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [path.join(ROOT, "src/cli/serve.ts"), ...args], {
+type Server = "serve" | "provider";
+
+function spawnServer(tool: Server, args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [path.join(ROOT, `src/cli/${tool}.ts`), ...args], {
     cwd: ROOT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -48,7 +60,7 @@ function spawnServe(args: readonly string[]): ChildProcess {
 function announcedUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = "";
-    const fail = (why: string) => reject(new Error(`the gateway did not start (${why}):\n${output}`));
+    const fail = (why: string) => reject(new Error(`the server did not start (${why}):\n${output}`));
     const timer = setTimeout(() => fail("too slow"), START_MS_MAX);
     const look = (chunk: unknown) => {
       output += String(chunk);
