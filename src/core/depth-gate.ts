@@ -53,7 +53,7 @@ export function scarceRoom({ queueRoom, seats, waiting, limit, inFlight, places 
   const room = Math.max(1, Math.floor(Math.min(queueRoom, flowRoom)));
   if (room > AMPLE_SHARE * places) return null;
   return flowRoom <= queueRoom
-    ? { code: "request_limit", room, ahead: 1 }
+    ? { code: "request_limit", room, ahead: inFlight + room }
     : { code: "queue_full", room: room + seats, ahead: waiting + room };
 }
 
@@ -61,7 +61,7 @@ export interface ScarceRoom {
   readonly code: "request_limit" | "queue_full";
   /** How many commands it takes, or lets wait for room. */
   readonly room: number;
-  /** Commands that have to start before there is room again, once it is used up. */
+  /** Commands that hold places once it is used up: a caller is told the time at which all of them have passed. */
   readonly ahead: number;
 }
 

@@ -38,17 +38,15 @@ export class Estimates {
   /** How fast commands start from now on. A paused engine has no speed. */
   speed(nowMs: number): Speed {
     if (this.#isPaused()) return { perSecond: null, quota: null };
-    return {
-      perSecond: this.#pace.perSecond(nowMs) ?? this.#pace.mostPerSecond,
-      quota: this.#line?.quotaLevel(nowMs) ?? null,
-    };
+    const quota = this.#line?.quotaLevel(nowMs) ?? null;
+    return { perSecond: this.#pace.perSecond(nowMs, quota?.perSecond) ?? this.#pace.mostPerSecond, quota };
   }
 
   /** The pace as it is reported, in commands per second: no more than a quota gives for long. Null while there is none. */
   pacePerSecond(nowMs: number): number | null {
-    const measured = this.#pace.perSecond(nowMs);
-    const quota = this.#line?.quotaLevel(nowMs) ?? null;
-    return measured === null || quota === null ? measured : Math.min(measured, quota.perSecond);
+    const quota = this.#line?.quotaLevel(nowMs)?.perSecond;
+    const measured = this.#pace.perSecond(nowMs, quota);
+    return measured === null ? null : Math.min(measured, quota ?? measured);
   }
 
   /** Seconds until a command with so many ahead of it starts, to a tenth. */
@@ -86,7 +84,7 @@ export class Estimates {
   /**
    * `Retry-After` for one more refused caller, in whole seconds.
    *
-   * @param ahead commands that have to start before there is room for it
+   * @param ahead commands that hold places: all that wait, or under a limit all that are in flight
    * @param random in [0, 1), for the jitter of a long wait
    */
   retryAfterSeconds(asker: Asker, ahead: number, nowMs: number, random: number): number {

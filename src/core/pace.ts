@@ -23,6 +23,8 @@ const BINS = 60;
 const LATELY_BINS = 10;
 /** The clock stands still within an event, so work may seem to take no time at all. */
 const OBSERVED_MIN_MS = 100;
+/** A known speed counts like so much time in which it was observed: one late timer or slow job says little of a pace. */
+const KNOWN_MS = 2_000;
 
 /** What `Retry-After` of a full queue promises: 1 to 300 s, and 30 s while there is no pace. */
 export const RETRY_AFTER_MAX_SECONDS = 300;
@@ -119,12 +121,18 @@ export class Pace {
 
   /**
    * Commands per second; null while nothing has finished in the last minute with others waiting. The first ones may
-   * finish sooner than an even pace has them, so the measure is held to the most that is known.
+   * finish sooner or later than an even pace has them: the measure is held to the most that is known, and below a known
+   * speed that counts like {@link KNOWN_MS} of observation.
+   *
+   * @param knownPerSecond a speed that is known otherwise, such as a quota's; null: none is
    */
-  perSecond(nowMs: number): number | null {
+  perSecond(nowMs: number, knownPerSecond = this.mostPerSecond): number | null {
     this.#advance(nowMs);
     const measured = this.#measured();
-    return measured === null ? null : Math.min(measured, this.mostPerSecond ?? measured);
+    if (measured === null || knownPerSecond === null) return measured;
+    if (measured >= knownPerSecond) return Math.min(measured, this.mostPerSecond ?? measured);
+    const observedMs = sum(this.#busyMs);
+    return (measured * observedMs + knownPerSecond * KNOWN_MS) / (observedMs + KNOWN_MS);
   }
 
   #measured(): number | null {

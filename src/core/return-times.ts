@@ -60,7 +60,7 @@ export class ReturnTimes {
    * The time that one more refused caller is told.
    *
    * @param asker its tenant, with the weight of its tier
-   * @param ahead commands that have to start before there is room for it: all that wait
+   * @param ahead commands that hold places: all that wait, or under a limit all that are in flight
    * @param speed how fast they start
    * @param nowMs Unix milliseconds
    * @param random in [0, 1), for the jitter of a long wait

@@ -168,7 +168,7 @@ export class Admission {
     const weighed = flow.weigh(inFlightCount, false, nowMs);
     switch (weighed.verdict) {
       case "request_limit":
-        return { code: "request_limit", ahead: inFlightCount - weighed.limit + 1 };
+        return { code: "request_limit", ahead: inFlightCount };
       case "write_limit":
         return { code: "write_limit", waitMs: weighed.waitMs };
       case "pass":

@@ -14,7 +14,7 @@ export function refusing(life: Life, nowMs: number): Refusing | null {
   const weighed = flow.weigh(inFlight, false, nowMs);
   switch (weighed.verdict) {
     case "request_limit":
-      return { code: "request_limit", ahead: inFlight - weighed.limit + 1 };
+      return { code: "request_limit", ahead: inFlight };
     case "write_limit":
       return { code: "write_limit", waitMs: weighed.waitMs };
     case "pass":

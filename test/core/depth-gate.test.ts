@@ -138,7 +138,7 @@ describe("how much room an engine has", () => {
     [
       "the limit in flight, where it is met first",
       { limit: 20, inFlight: 17, places: 20 },
-      { code: "request_limit", room: 3, ahead: 1 },
+      { code: "request_limit", room: 3, ahead: 20 },
     ],
     [
       "the queue, where that is met first",
@@ -158,7 +158,7 @@ describe("how much room an engine has", () => {
     [
       "whole commands, of a limit that is not",
       { limit: 10.9, inFlight: 8, places: 10.9 },
-      { code: "request_limit", room: 2, ahead: 1 },
+      { code: "request_limit", room: 2, ahead: 10 },
     ],
   ])("%s", (_, part, expected) => {
     expect(scarceRoom({ ...bounds, ...part })).toEqual(expected);

@@ -72,6 +72,15 @@ describe("pace", () => {
 });
 
 describe("pace of an engine whose most is known", () => {
+  test("is not thrown off by one timer that comes late, and follows an engine that is slower", () => {
+    const pace = new Pace(T0, 5);
+    pace.setBusy(true, T0);
+    pace.finished(1, T0 + 400);
+    expect(pace.perSecond(T0 + 400)).toBeGreaterThan(4.5);
+    for (let second = 1; second <= 30; second++) pace.finished(2, T0 + second * 1000);
+    expect(pace.perSecond(T0 + 30_000)).toBeLessThan(2.3);
+  });
+
   test("is never more than that, however the first commands come", () => {
     const bursts = fc.array(fc.tuple(fc.integer({ min: 1, max: 2_000 }), fc.nat(20), fc.boolean()), { minLength: 1 });
     fc.assert(

@@ -73,6 +73,42 @@ describe("one burst of which a part obeys", () => {
   });
 });
 
+describe("a limit on what is in flight", () => {
+  test.each([0, 1, 2])("takes a burst at its first return, as a full queue does: %d isolates", (isolates) => {
+    const loads = mixed("light", 1, "never", 1.5, 40);
+    const { obedient } = measure({
+      seed: 1,
+      perSecond: 10,
+      bound: 1_000,
+      limit: 30,
+      isolates,
+      tenants: [LIGHT],
+      loads,
+    });
+    expect(obedient.returned).toBeGreaterThan(15);
+    expect(obedient.taken).toBeGreaterThanOrEqual(0.95 * obedient.returned);
+  });
+});
+
+describe("a cold engine in front of a backend with a quota of 5 a second", () => {
+  test.each([1, 2, 3, 4, 5, 6, 7])("takes all who come back as told, and tells 30 s to none (seed %d)", (seed) => {
+    const world = sceneWorld({
+      seed,
+      perSecond: 40,
+      bound: 20,
+      isolates: seed % 3,
+      tenants: [LIGHT],
+      loads: mixed("light", 1, "never", 1, 46),
+    });
+    const quota = { burst: 1, perMinute: 300 };
+    const engine = { ...world.engine, quota };
+    const { refusals, obedient } = measureWaits({ ...world, engine, backend: { ...world.backend, quota } });
+    expect(obedient.returned).toBeGreaterThan(15);
+    expect(obedient.taken).toBeGreaterThanOrEqual(0.95 * obedient.returned);
+    expect(Math.max(...refusals.map(({ toldSeconds }) => toldSeconds))).toBeLessThanOrEqual(7);
+  });
+});
+
 describe("no wait is told that is over half as much again as the true one, and 2 s", () => {
   const tenant = fc.record({
     weight: fc.constantFrom(1, 2, 9),

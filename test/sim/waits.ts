@@ -61,6 +61,8 @@ export interface Scene {
   readonly perSecond: number;
   readonly bound: number;
   readonly isolates: number;
+  /** Commands in flight at the most; absent: as many as the bound lets in. */
+  readonly limit?: number;
   readonly tenants: readonly { readonly name: string; readonly weight: number }[];
   readonly loads: readonly {
     readonly tenant: string;
@@ -72,7 +74,8 @@ export interface Scene {
 /** Slots of the backend; a job takes as long as the pace asks for. */
 const SLOTS = 4;
 
-export function sceneWorld({ seed, perSecond, bound, isolates, tenants, loads }: Scene): WorldSpec {
+export function sceneWorld({ seed, perSecond, bound, isolates, limit, tenants, loads }: Scene): WorldSpec {
+  const inFlight = limit === undefined ? null : ({ algorithm: "fixed", params: { limit }, windowed: false } as const);
   return {
     seed,
     seconds: 3_600,
@@ -86,7 +89,13 @@ export function sceneWorld({ seed, perSecond, bound, isolates, tenants, loads }:
       phases,
       triesMax: 2_000,
     })),
-    engine: { ...PLAIN_ENGINE, bound, concurrency: SLOTS, isolates },
+    engine: {
+      ...PLAIN_ENGINE,
+      bound,
+      concurrency: SLOTS,
+      isolates,
+      flow: { limit: inFlight, writeRate: null },
+    },
     backend: { jobMs: (1_000 * SLOTS) / perSecond, spread: 0.1, quota: null, troubles: [] },
   };
 }
