@@ -32,9 +32,10 @@ export class OverShares {
   }
 }
 
-/** A tenant that was refused at the edge, and how often. */
+/** A tenant that was refused at the edge, how often, and how long ago for the last time, in milliseconds. */
 export interface Wanting extends Asker {
   readonly refused: number;
+  readonly agoMs: number;
 }
 
 /** A closed gate lets a probe through each second, which takes them along: what is older was not told for want of traffic. */
@@ -44,7 +45,7 @@ const SWEEP_EVERY_MS = 1_000;
 
 /** Tenants refused at the edge since the engine last heard of it: they want places there. */
 export class WantingTenants {
-  readonly #tenants = new Map<string, Wanting & { readonly atMs: number }>();
+  readonly #tenants = new Map<string, Omit<Wanting, "agoMs"> & { readonly atMs: number }>();
   #sweptAtMs = Number.NEGATIVE_INFINITY;
 
   refused(asker: Asker, nowMs: number): void {
@@ -64,7 +65,10 @@ export class WantingTenants {
   /** What the engine is to hear with the next command; it is not told twice, and not of those who wanted places long ago. */
   take(nowMs: number): Wanting[] {
     this.#forgetOld(nowMs);
-    const taken = [...this.#tenants.values()].map(({ atMs: _atMs, ...wanting }) => wanting);
+    const taken = [...this.#tenants.values()].map(({ atMs, ...wanting }) => ({
+      ...wanting,
+      agoMs: Math.max(0, nowMs - atMs),
+    }));
     this.#tenants.clear();
     return taken;
   }

@@ -33,15 +33,24 @@ type Lanes = Pick<FairLanes, "size" | "holdings" | "holdingOf">;
 export class FairShare {
   /** By tenant, the one refused last at the end. */
   readonly #refused = new Map<string, { readonly weight: number; readonly atMs: number }>();
+  #emptiedAtMs = Number.NEGATIVE_INFINITY;
 
   /** The queue is empty: there was a place for each tenant that came, so none lacks any. */
-  emptied(): void {
+  emptied(nowMs: number): void {
     this.#refused.clear();
+    this.#emptiedAtMs = nowMs;
   }
 
-  /** Remembers a tenant that was not given a place. */
-  refused({ tenant, weight }: Asker, nowMs: number): void {
+  /**
+   * Remembers a tenant that was not given a place.
+   *
+   * @param agoMs how long ago that was: an isolate tells of it later, and the queue may have been empty since
+   */
+  refused({ tenant, weight }: Asker, nowMs: number, agoMs = 0): void {
     this.#forgetOld(nowMs);
+    const emptiedAfterMs = this.#emptiedAtMs - (nowMs - agoMs);
+    // Longer than a refusal is remembered: the clock has stepped back.
+    if (agoMs > 0 && emptiedAfterMs >= 0 && emptiedAfterMs < FAIR_MEMORY_MS) return;
     this.#refused.delete(tenant);
     if (this.#refused.size < FAIR_REMEMBERED_MAX) this.#refused.set(tenant, { weight, atMs: nowMs });
   }

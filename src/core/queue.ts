@@ -130,14 +130,14 @@ export class CommandQueue {
       return (this.#criticalByTenant.get(candidate.tenant) ?? 0) < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
     }
     if (!this.hasRoom(candidate.bytes)) return "full";
-    if (this.#ordinary.size + this.#outside() === 0) this.#share.emptied();
+    if (this.#ordinary.size + this.#outside() === 0) this.#share.emptied(nowMs);
     const places = Math.min(this.#bounds.count, placesMax) - this.#outside();
     return this.#share.allows(candidate, places, this.#ordinary, nowMs) ? null : "over_share";
   }
 
   /** A tenant was refused elsewhere for lack of room, or still waits for it: others must leave it its share. */
-  wants(asker: Asker, nowMs: number): void {
-    this.#share.refused(asker, nowMs);
+  wants(asker: Asker, nowMs: number, agoMs = 0): void {
+    this.#share.refused(asker, nowMs, agoMs);
   }
 
   /** Puts back a command that was accepted before: a restart refuses nothing, whatever the bound has become. */

@@ -100,7 +100,7 @@ export class Admission {
     const refusing = this.#refusing(nowMs);
     const ahead = refusing === null || refusing.code === "write_limit" ? this.#parts.waiting : refusing.ahead;
     for (const asker of wanting) {
-      this.#parts.queue.wants(asker, nowMs);
+      this.#parts.queue.wants(asker, nowMs, asker.agoMs);
       this.#parts.estimates.toldElsewhere(asker, asker.refused, ahead, nowMs);
     }
   }

@@ -105,7 +105,7 @@ export class Door {
     const full = refusing(this.#life, nowMs);
     const ahead = full === null || full.code === "write_limit" ? this.#life.waiting : full.ahead;
     for (const asker of wanting) {
-      this.#life.queue.wants(asker, nowMs);
+      this.#life.queue.wants(asker, nowMs, asker.agoMs);
       this.#life.estimates.toldElsewhere(asker, asker.refused, ahead, nowMs);
     }
   }

@@ -26,9 +26,9 @@ describe("tenants that want a place", () => {
   test("are counted, and named once", () => {
     const wanting = new WantingTenants();
     for (const tenant of ["a", "b", "a"]) wanting.refused({ tenant, weight: 1 }, 1_000);
-    expect(wanting.take(1_000)).toEqual([
-      { tenant: "a", weight: 1, refused: 2 },
-      { tenant: "b", weight: 1, refused: 1 },
+    expect(wanting.take(1_300)).toEqual([
+      { tenant: "a", weight: 1, refused: 2, agoMs: 300 },
+      { tenant: "b", weight: 1, refused: 1, agoMs: 300 },
     ]);
     expect(wanting.take(1_000)).toEqual([]);
   });
@@ -46,7 +46,7 @@ describe("tenants that want a place", () => {
     wanting.refused({ tenant: "a", weight: 1 }, 1_000);
     wanting.refused({ tenant: "b", weight: 1 }, 4_000);
     expect([wanting.has("a", 5_999), wanting.has("a", 6_000)]).toEqual([true, false]);
-    expect(wanting.take(6_000)).toEqual([{ tenant: "b", weight: 1, refused: 1 }]);
+    expect(wanting.take(6_000)).toEqual([{ tenant: "b", weight: 1, refused: 1, agoMs: 2_000 }]);
   });
 });
 

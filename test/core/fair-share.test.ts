@@ -95,6 +95,14 @@ describe("an empty queue", () => {
     expect(again).toEqual(new Array(10).fill("object"));
   });
 
+  test("ends the lack that an isolate tells of only afterwards", () => {
+    const queue = new CommandQueue({ count: 10, bytes: 1e9 });
+    offer(queue, "a", 1);
+    queue.wants(b, T0, 2_000);
+    const again = Array.from({ length: 9 }, (_, n) => typeof offer(queue, "a", 100 + n));
+    expect(again).toEqual(new Array(9).fill("object"));
+  });
+
   test("is none while commands between two attempts keep their places", () => {
     let outside = 0;
     const queue = new CommandQueue({ count: 10, bytes: 1e9 }, () => outside);
