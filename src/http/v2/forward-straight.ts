@@ -7,7 +7,7 @@ import { parseRetryAfter } from "../../core/retry-after.ts";
 import { ownerHeader, wholeUrl } from "../../executor/upstream/whole.ts";
 import { callerKey } from "../../identity/caller.ts";
 import type { AppEnv } from "../app-env.ts";
-import { gated, refuseAtEdge } from "../edge.ts";
+import { closedTo, refuseAtEdge } from "../edge.ts";
 import { finishAnyway } from "../hang-up.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
 import { problem } from "../problem.ts";
@@ -32,7 +32,10 @@ export function forwardRead(c: Context<AppEnv>, config: Config, path: string, bo
   return ask(c, config, { path, body, waitMs: config.UPSTREAM_TIMEOUT_MS, gone: c.req.raw.signal, again: true });
 }
 
-/** Layers 1 and 2, and then no place in the queue: its caller waits at the cluster. */
+/**
+ * Layers 1 and 2, and then no place in the queue: its caller waits at the cluster. The engine never hears of such a
+ * call, so it takes no pass of the gate: nothing would ever give that back.
+ */
 export async function forwardHeld(
   c: Context<AppEnv>,
   config: Config,
@@ -42,7 +45,7 @@ export async function forwardHeld(
   const tenant = callerKey(c.get("caller"));
   const asker = { tenant, weight: c.get("caller").weight };
   const partition = partitionOf(tenant, config.ENGINE_PARTITIONS);
-  const atEdge = critical ? null : gated(partition, tenant, false, Date.now());
+  const atEdge = critical ? null : closedTo(partition, tenant, Date.now());
   const limited = await refuseOverLimit(c, config, { cost, critical, judgeOnly: atEdge !== null });
   if (limited instanceof Response) return limited;
   if (atEdge !== null) return problem(c, refuseAtEdge(partition, asker, atEdge, Date.now()));
