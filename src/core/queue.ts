@@ -37,6 +37,15 @@ export type Candidate = Omit<QueueEntry, "sequence">;
 /** There is no room, or what there is is for others, who hold less of their share. */
 export type QueueRefusal = "full" | "over_share";
 
+/** Commands that are not in the queue and keep their place in its bounds: those between two attempts. */
+export interface Outside {
+  readonly ordinary: number;
+  /** Critical ones of a tenant. */
+  criticalOf(tenant: string): number;
+}
+
+const NOTHING_OUTSIDE: Outside = { ordinary: 0, criticalOf: () => 0 };
+
 /** Ids of critical commands live in memory (about 100 bytes each): a flood by one tenant must not end the object. */
 export const CRITICAL_WAITING_PER_TENANT_MAX = 50_000;
 
@@ -45,12 +54,11 @@ export class CommandQueue {
   readonly #share = new FairShare();
   readonly #critical = new Lane();
   readonly #criticalByTenant = new Map<string, number>();
-  readonly #outside: () => number;
+  readonly #outside: Outside;
   #bounds: QueueBounds;
   #peakDepth = 0;
 
-  /** @param outside how many ordinary commands keep their place in the bound while they are not here */
-  constructor(bounds: QueueBounds, outside: () => number = () => 0) {
+  constructor(bounds: QueueBounds, outside: Outside = NOTHING_OUTSIDE) {
     this.#bounds = bounds;
     this.#outside = outside;
   }
@@ -80,14 +88,15 @@ export class CommandQueue {
 
   hasRoom(bytes: number): boolean {
     return (
-      this.#ordinary.size + this.#outside() < this.#bounds.count && this.#ordinary.bytes + bytes <= this.#bounds.bytes
+      this.#ordinary.size + this.#outside.ordinary < this.#bounds.count &&
+      this.#ordinary.bytes + bytes <= this.#bounds.bytes
     );
   }
 
   /** For how many more ordinary commands there is room, if they are as large as those that wait. */
   get room(): number {
     const { size, bytes } = this.#ordinary;
-    const places = this.#bounds.count - size - this.#outside();
+    const places = this.#bounds.count - size - this.#outside.ordinary;
     const fit =
       size === 0 ? this.#bounds.count : Math.floor(((this.#bounds.bytes - bytes) * size) / Math.max(1, bytes));
     return Math.max(0, Math.min(places, fit));
@@ -127,11 +136,12 @@ export class CommandQueue {
     placesMax = Number.POSITIVE_INFINITY,
   ): QueueRefusal | null {
     if (candidate.critical) {
-      return (this.#criticalByTenant.get(candidate.tenant) ?? 0) < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
+      const waiting = (this.#criticalByTenant.get(candidate.tenant) ?? 0) + this.#outside.criticalOf(candidate.tenant);
+      return waiting < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
     }
     if (!this.hasRoom(candidate.bytes)) return "full";
-    if (this.#ordinary.size + this.#outside() === 0) this.#share.emptied(nowMs);
-    const places = Math.min(this.#bounds.count, placesMax) - this.#outside();
+    if (this.#ordinary.size + this.#outside.ordinary === 0) this.#share.emptied(nowMs);
+    const places = Math.min(this.#bounds.count, placesMax) - this.#outside.ordinary;
     return this.#share.allows(candidate, places, this.#ordinary, nowMs) ? null : "over_share";
   }
 

@@ -93,7 +93,7 @@ export class EngineParts {
     this.keys = this.state.keySource(partitionOf(ctx.id.name), nowMs);
     this.embedded = new EmbeddedExecutor(sql, this.keys, keepMs);
     this.#flowSettings = flowInForce(this.config.flow, this.#settings.flow);
-    this.queue = new CommandQueue(this.#bounds(), () => this.retries.ordinary);
+    this.queue = new CommandQueue(this.#bounds(), this.retries);
     this.flow = new FlowControl(flowConfigOf(this.#flowSettings), nowMs, Math.random());
     this.backoff = { baseMs: this.config.RETRY_BASE_MS, maxMs: this.config.RETRY_MAX_MS };
     const { executor, RETRY_AFTER: formula, ENGINE_RATE_MAX: mostPerSecond } = this.config;

@@ -75,7 +75,7 @@ export class Life {
     this.disk = disk;
     this.outbox = outbox;
     const bounds = { count: world.spec.bound ?? Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER };
-    this.queue = new CommandQueue(bounds, () => this.retries.ordinary);
+    this.queue = new CommandQueue(bounds, this.retries);
     this.pace = new Pace(nowMs);
     this.flow = new FlowControl(world.spec.flow, nowMs, world.random());
     const { quota, breakerFailures: failuresMax, backoff, retryAfter } = world.spec;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Retries } from "../../src/core/delivery/retries.ts";
 import {
   type Candidate,
   CommandQueue,
@@ -125,4 +126,21 @@ describe("a bounded queue", () => {
       }),
     );
   });
+});
+
+test("critical commands between two attempts count in their tenant's ceiling", () => {
+  const retries = new Retries();
+  const queue = new CommandQueue({ count: 1, bytes: 1 }, retries);
+  const critical = candidate({ tenant: "a", critical: true });
+  let sequence = 0;
+  const offer = () => queue.offer(critical, () => ++sequence, 0);
+  for (let n = 0; n < CRITICAL_WAITING_PER_TENANT_MAX; n++) offer();
+  expect(offer()).toBe("full");
+  const taken = queue.take();
+  if (taken === undefined) throw new Error("nothing was taken");
+  retries.add(taken, 1_000, 0);
+  expect(offer()).toBe("full");
+  expect(queue.refusalOf({ ...critical, tenant: "b" }, 0)).toBeNull();
+  retries.remove(taken.sequence);
+  expect(offer()).toMatchObject({ critical: true });
 });

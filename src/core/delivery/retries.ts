@@ -3,8 +3,8 @@ import { Heap } from "../heap.ts";
 import type { QueueEntry } from "../queue.ts";
 
 /**
- * Commands between two attempts. They have left the queue and keep their place in its bound, so that a backend which
- * fails each command cannot draw the queue out of it. Kept in memory with the time of each; what must survive a restart is
+ * Commands between two attempts. They have left the queue and keep their place in its bound, and critical ones in their
+ * tenant's ceiling, so that a backend which fails each command cannot draw the queue out of it. Kept in memory with the time of each; what must survive a restart is
  * on disk.
  */
 
@@ -19,6 +19,7 @@ export class Retries {
   readonly #bySequence = new Map<number, Retry>();
   readonly #heap = new Heap<Retry>(isSooner);
   #ordinary = 0;
+  readonly #criticalByTenant = new Map<string, number>();
 
   get size(): number {
     return this.#bySequence.size;
@@ -27,6 +28,25 @@ export class Retries {
   /** Those that are not critical: what counts in the queue's bound. */
   get ordinary(): number {
     return this.#ordinary;
+  }
+
+  /** Those of a tenant that are critical: what counts in its ceiling. */
+  criticalOf(tenant: string): number {
+    return this.#criticalByTenant.get(tenant) ?? 0;
+  }
+
+  /** When a command is tried again, Unix milliseconds; null when it does not wait here. */
+  dueMs(sequence: number): number | null {
+    return this.#bySequence.get(sequence)?.dueMs ?? null;
+  }
+
+  /** How many of those that wait here are due before this one. */
+  aheadOf(sequence: number): number {
+    const own = this.#bySequence.get(sequence);
+    if (own === undefined) return 0;
+    let ahead = 0;
+    for (const retry of this.#bySequence.values()) if (isSooner(retry, own)) ahead += 1;
+    return ahead;
   }
 
   has(sequence: number): boolean {
@@ -41,14 +61,14 @@ export class Retries {
     const retry = { entry, dueMs, setMs: nowMs };
     this.#bySequence.set(entry.sequence, retry);
     this.#heap.push(retry);
-    if (!entry.critical) this.#ordinary += 1;
+    this.#count(entry, 1);
   }
 
   remove(sequence: number): boolean {
     const retry = this.#bySequence.get(sequence);
     if (retry === undefined) return false;
     this.#bySequence.delete(sequence);
-    if (!retry.entry.critical) this.#ordinary -= 1;
+    this.#count(retry.entry, -1);
     return true;
   }
 
@@ -65,6 +85,16 @@ export class Retries {
   /** When the next one is due; null when none waits. */
   nextDueMs(): number | null {
     return this.#next()?.dueMs ?? null;
+  }
+
+  #count({ critical, tenant }: QueueEntry, by: 1 | -1): void {
+    if (!critical) {
+      this.#ordinary += by;
+      return;
+    }
+    const own = this.criticalOf(tenant) + by;
+    if (own === 0) this.#criticalByTenant.delete(tenant);
+    else this.#criticalByTenant.set(tenant, own);
   }
 
   /** What was taken out otherwise is dropped when it comes up. */
