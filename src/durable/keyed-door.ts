@@ -1,7 +1,14 @@
 import type { CommandView } from "../core/command.ts";
 import type { Admission } from "./admission.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { FirstAnswer, KeptAnswer, KeyUse, Submission, Submitted } from "./submission.ts";
+import {
+  answerFor,
+  type FirstAnswer,
+  type KeptAnswer,
+  type KeyUse,
+  type Submission,
+  type Submitted,
+} from "./submission.ts";
 import type { Views } from "./views.ts";
 
 /**
@@ -67,7 +74,7 @@ export class KeyedDoor {
 
   /** The first request of a key has been held open, and is answered now. */
   answered(tenant: string, key: string, command: CommandView | null): void {
-    if (command?.finishedAt !== undefined) this.#parts.usedKeys.amend(tenant, key, command);
+    if (command !== null) this.#parts.usedKeys.amend(tenant, key, answerFor(command));
     this.#parts.usedKeys.release(tenant, key);
   }
 

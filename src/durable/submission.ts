@@ -41,6 +41,14 @@ export type FirstAnswer =
   /** It had ended within the caller's wait. */
   | { readonly told: "ended"; readonly command: CommandView };
 
+/** What a command's caller is told of it as it stands: its end, or that it is accepted. */
+export function answerFor(command: CommandView): FirstAnswer {
+  if (command.finishedAt !== undefined) return { told: "ended", command };
+  const { commandId, state, queuedAhead = 0, estimatedWaitSeconds = 0 } = command;
+  const told = command.deferred ? "deferred" : "accepted";
+  return { told, commandId, state, queuedAhead, estimatedWaitSeconds };
+}
+
 /** As it is kept: an end that is too long for it is read from its command again. */
 export type KeptAnswer = FirstAnswer | ({ readonly told: "ended_as_kept" } & Acceptance);
 

@@ -1,4 +1,3 @@
-import type { CommandView } from "../core/command.ts";
 import { type ClaimedKey, judgeKey, type KeyVerdict, type UsedKey } from "../core/idempotency.ts";
 import type { FirstAnswer, KeptAnswer, KeyUse } from "./submission.ts";
 
@@ -53,9 +52,9 @@ export class UsedKeys {
     );
   }
 
-  /** The first request is told something else after all: its command has ended while it was held open. */
-  amend(tenant: string, key: string, command: CommandView): void {
-    const text = textOf({ told: "ended", command });
+  /** The first request was held open, and is told how its command stands by now. */
+  amend(tenant: string, key: string, answer: FirstAnswer): void {
+    const text = textOf(answer);
     this.#sql.exec("UPDATE idempotency_keys SET answer = ? WHERE tenant = ? AND key = ?", text, tenant, key);
   }
 

@@ -68,11 +68,20 @@ export class Views {
   #position(row: CommandRow): Position | null {
     if (row.finishedAtMs !== null) return null;
     const { queue, retries, deferred, estimates, waiting } = this.#parts;
+    const nowMs = Date.now();
+    const dueMs = retries.dueMs(row.sequence);
+    if (dueMs !== null) {
+      const before = retries.aheadOf(row.sequence);
+      // Fresh commands go in between, one after each.
+      const ahead = before + Math.min(waiting, before + 1);
+      const waitSeconds = Math.max(estimates.waitSeconds(ahead, nowMs), (dueMs - nowMs) / 1000);
+      return { ahead, waitSeconds: Math.round(10 * waitSeconds) / 10, isDeferred: false };
+    }
     const inQueue = queue.aheadOf(row.sequence);
     const isDeferred = inQueue === null && deferred.has(row.sequence);
     // Those that wait for another attempt go in between, one after each.
     const inLine = inQueue === null ? null : inQueue + Math.min(retries.size, inQueue + 1);
     const ahead = isDeferred ? waiting + retries.size + deferred.aheadOf(row.sequence) : inLine;
-    return ahead === null ? null : { ahead, waitSeconds: estimates.waitSeconds(ahead, Date.now()), isDeferred };
+    return ahead === null ? null : { ahead, waitSeconds: estimates.waitSeconds(ahead, nowMs), isDeferred };
   }
 }

@@ -200,8 +200,10 @@ function submissionOf(
   };
 }
 
-/** The command once it has ended, after at most `waitMs`; null when it has not. */
-export async function endOf(
+/**
+ * The command as it stands once it has ended, or after `waitMs` at the latest; null when the engine cannot say.
+ */
+export async function awaitEnd(
   c: Context<AppEnv>,
   config: Config,
   command: CommandView | Acceptance,
@@ -211,8 +213,7 @@ export async function endOf(
   if ("finishedAt" in command && command.finishedAt !== undefined) return command;
   try {
     const tenant = callerKey(c.get("caller"));
-    const view = await readCommand(c.env, config, tenant, command.commandId, waitMs, hangUpOf(c), key);
-    return view?.finishedAt === undefined ? null : view;
+    return await readCommand(c.env, config, tenant, command.commandId, waitMs, hangUpOf(c), key);
   } catch (error) {
     if (error instanceof CallerGone) throw error;
     // It is accepted whatever becomes of the wait, so a wait that fails is none.

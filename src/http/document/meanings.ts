@@ -115,7 +115,7 @@ export const MEANINGS: Readonly<Record<AnyProblemCode, { readonly meaning: strin
     meaning: "the wait is over, and what was asked may still happen, or has",
     like: {
       code: "deadline_exceeded",
-      detail: "Command 1179603723715811 is accepted and has not ended yet. It will, without being sent again.",
+      detail: "Command 1179603723715811 is accepted and is under way. It will end without being sent again.",
     },
   },
   internal: { meaning: "a bug; the request id names it in the logs", like: { code: "internal" } },

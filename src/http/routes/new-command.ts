@@ -3,11 +3,11 @@ import type { Context } from "hono";
 import type { Config } from "../../config.ts";
 import { INTENTS } from "../../core/intents.ts";
 import { memberText } from "../../core/json-scan.ts";
-import type { FirstAnswer } from "../../durable/submission.ts";
+import { answerFor, type FirstAnswer } from "../../durable/submission.ts";
 import { payloadSchemas } from "../../executor/embedded/payloads.ts";
 import { answer, answerJson, type Headings } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
-import { checkPayload, endOf, sendCommand } from "../command-door.ts";
+import { awaitEnd, checkPayload, sendCommand } from "../command-door.ts";
 import { commandJson } from "../command-json.ts";
 import { jsonObject } from "../endpoint.ts";
 import { problem } from "../problem.ts";
@@ -66,7 +66,8 @@ export async function postCommand(
   const { intent, payload: given, deadlineSeconds } = body;
   const payload = checkPayload(config, intent, given, ["payload"]);
   if ("code" in payload) return problem(c, payload);
-  const waitMs = 1000 * (waitSeconds ?? preferredWaitSeconds(c.req.header("Prefer")));
+  const preferred = waitSeconds === undefined ? preferredWaitSeconds(c.req.header("Prefer")) : undefined;
+  const waitMs = 1000 * (waitSeconds ?? preferred ?? 0);
   const sent = await sendCommand(c, config, {
     intent,
     payload: payload.value,
@@ -85,12 +86,10 @@ export async function postCommand(
       return answerFirst(c, sent.answer, { "Idempotency-Replayed": "true" });
     case "accepted": {
       const { command, deferred, key } = sent;
-      const ended = waitMs > 0 ? await endOf(c, config, command, waitMs, key) : null;
-      return answerFirst(
-        c,
-        ended ? { told: "ended", command: ended } : { told: deferred ? "deferred" : "accepted", ...command },
-        waitMs > 0 ? { "Preference-Applied": `wait=${waitMs / 1000}` } : {},
-      );
+      const applied: Headings = preferred === undefined ? {} : { "Preference-Applied": `wait=${preferred}` };
+      const later = waitMs > 0 ? await awaitEnd(c, config, command, waitMs, key) : null;
+      const first = later ? answerFor(later) : ({ told: deferred ? "deferred" : "accepted", ...command } as const);
+      return answerFirst(c, first, applied);
     }
   }
 }
@@ -107,8 +106,18 @@ function answerFirst(c: Context<AppEnv>, first: FirstAnswer, headings: Headings)
     : answerJson(c, { ...body, deferred: true }, 201, located);
 }
 
-/** RFC 7240. A preference that cannot be honoured is passed over, never an error. */
-function preferredWaitSeconds(prefer: string | undefined): number {
-  const match = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?(?:[,;\s]|$)/i.exec(prefer ?? "");
-  return Math.min(Number(match?.[1] ?? 0), WAIT_SECONDS_MAX);
+/**
+ * `wait` of a `Prefer` field (RFC 7240): the first counts. A preference that cannot be honoured is passed over, never an
+ * error.
+ *
+ * @returns whole seconds, {@link WAIT_SECONDS_MAX} at the most; undefined where there is none
+ */
+function preferredWaitSeconds(prefer = ""): number | undefined {
+  // Of texts in quotes only digits are of interest: a comma in another one separates nothing.
+  const plain = prefer.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => /^"(\d*)"$/.exec(quoted)?.[1] ?? "_");
+  for (const preference of plain.split(",")) {
+    const wait = /^\s*wait\s*=\s*(\d{1,9})\s*(?:;|$)/i.exec(preference)?.[1];
+    if (wait !== undefined) return Math.min(Number(wait), WAIT_SECONDS_MAX);
+  }
+  return undefined;
 }

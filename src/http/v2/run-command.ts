@@ -7,7 +7,7 @@ import type { AnyProblem } from "../../core/problem.ts";
 import type { Acceptance } from "../../durable/submission.ts";
 import { note } from "../answer.ts";
 import type { AppEnv } from "../app-env.ts";
-import { type AtDoor, checkPayload, endOf, sendCommand } from "../command-door.ts";
+import { type AtDoor, awaitEnd, checkPayload, sendCommand } from "../command-door.ts";
 import { problem } from "../problem.ts";
 
 /**
@@ -68,12 +68,16 @@ async function endOfAccepted(
   key: string | null,
 ): Promise<CommandView | Response> {
   const untilMs = Date.now() + COMMAND_WAIT_MS;
+  let stands: CommandView | Acceptance = command;
   for (let waits = 0; waits < WAITS_MAX; waits++) {
     const waitMs = Math.max(1, untilMs - Date.now());
-    const ended = await endOf(c, config, command, waitMs, key);
-    if (ended !== null) return ended;
+    const view = await awaitEnd(c, config, command, waitMs, key);
+    if (view?.finishedAt !== undefined) return view;
+    stands = view ?? stands;
   }
-  const detail = `Command ${command.commandId} is accepted and has not ended yet. It will, without being sent again.`;
+  const { commandId, state, estimatedWaitSeconds: seconds = 0 } = stands;
+  const where = state === "queued" ? `is queued, for about ${seconds} s more` : "is under way";
+  const detail = `Command ${commandId} is accepted and ${where}. It will end without being sent again.`;
   return problem(c, { code: "deadline_exceeded", detail });
 }
 
