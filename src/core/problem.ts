@@ -30,7 +30,13 @@ export type Problem =
   | { readonly code: "idempotency_conflict"; readonly detail: string }
   | { readonly code: "cost_exceeds_capacity"; readonly detail: string; readonly violated: readonly string[] }
   | { readonly code: OverloadCode; readonly detail: string; readonly retryAfterSeconds: number }
-  | { readonly code: "unavailable"; readonly detail: string; readonly retryAfterSeconds: number }
+  | {
+      readonly code: "unavailable";
+      readonly detail: string;
+      readonly retryAfterSeconds: number;
+      /** Of a change that not every partition of the engine has confirmed: their numbers, from 1. */
+      readonly partitions?: { readonly confirmed: readonly number[]; readonly unconfirmed: readonly number[] };
+    }
   | { readonly code: "internal" };
 
 export type ProblemCode = Problem["code"];

@@ -1,7 +1,6 @@
 import type { Config } from "../config.ts";
 import type { CommandView } from "../core/command.ts";
 import type { EdgeTold } from "../core/edge-told.ts";
-import type { FlowChange, FlowChecked } from "../core/flow-control/settings.ts";
 import type { JsonObject } from "../core/json.ts";
 import { parseKey } from "../core/keys.ts";
 import { partitionOf } from "../core/partition.ts";
@@ -192,16 +191,13 @@ export async function listDeadLetters(
 
 /** The limits in force, which are each partition's own; in flight of all of them. */
 export async function flowReport(env: Env, config: Config): Promise<FlowReport> {
-  const [first, ...others] = await Promise.all(allEngines(env, config).map((engine) => engine.flowSettings()));
-  if (first === undefined) throw new Error("there is at least one partition");
-  return { ...first, inFlight: others.reduce((sum, { inFlight }) => sum + inFlight, first.inFlight) };
+  return addFlowReports(await Promise.all(allEngines(env, config).map((engine) => engine.flowSettings())));
 }
 
-/** The same change in every partition: each checks it alike, so it is taken by all or refused by all. */
-export async function changeFlowEverywhere(env: Env, config: Config, change: FlowChange): Promise<FlowChecked> {
-  const [first] = await Promise.all(allEngines(env, config).map((engine) => engine.changeFlow(change)));
+/** @param reports of every partition, in order */
+export function addFlowReports([first, ...others]: readonly FlowReport[]): FlowReport {
   if (first === undefined) throw new Error("there is at least one partition");
-  return first;
+  return { ...first, inFlight: others.reduce((sum, { inFlight }) => sum + inFlight, first.inFlight) };
 }
 
 /** Whether every engine answers. */

@@ -27,6 +27,7 @@ interface ProblemBody {
   readonly "violated-policies"?: readonly string[];
   readonly retryAfterSeconds?: number;
   readonly errors?: ReadonlyArray<{ path: string; message: string }>;
+  readonly partitions?: { readonly confirmed: readonly number[]; readonly unconfirmed: readonly number[] };
 }
 
 /** Every answer that is no success, as the API document shows it. */
@@ -50,6 +51,10 @@ export const problemSchema = z
       )
       .optional()
       .describe("Each field that is wrong."),
+    partitions: z
+      .object({ confirmed: z.array(z.int()), unconfirmed: z.array(z.int()) })
+      .optional()
+      .describe("Of a change of the engine: its partitions that confirmed it, and those that may have made it or not."),
   })
   .openapi("Problem");
 
@@ -84,6 +89,7 @@ export function problemBody(fault: AnyProblem, instance: string): ProblemBody {
     ...("violated" in fault ? { "violated-policies": fault.violated } : {}),
     ...(comeBackSeconds === null ? {} : { retryAfterSeconds: comeBackSeconds }),
     ...("errors" in fault && fault.errors ? { errors: fault.errors } : {}),
+    ...("partitions" in fault && fault.partitions ? { partitions: fault.partitions } : {}),
   };
 }
 

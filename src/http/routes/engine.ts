@@ -1,9 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
-import { allEngines } from "../../durable/engines.ts";
-import { forgetEngine } from "../edge.ts";
 import { type Api, endpoint } from "../endpoint.ts";
-import { auditEngine } from "../engine-audit.ts";
+import { writeEveryEngine } from "../engine-write.ts";
 import { OPERATION } from "../examples/operation.ts";
 
 /** `/admin/engine`: pause and resume, in every partition. */
@@ -24,10 +22,8 @@ export function registerEngine(api: Api, config: Config): void {
       responses: { 200: { description: "Paused", schema: paused } },
     },
     async (c, { body }) => {
-      await auditEngine(c, "engine.pause", body);
-      await Promise.all(allEngines(c.env, config).map((engine) => engine.pause(body.accept)));
-      forgetEngine();
-      return c.json({ paused: true, accepting: body.accept });
+      const made = await writeEveryEngine(c, config, "engine.pause", body, (engine) => engine.pause(body.accept));
+      return made instanceof Response ? made : c.json({ paused: true, accepting: body.accept });
     },
   );
   endpoint(
@@ -41,10 +37,8 @@ export function registerEngine(api: Api, config: Config): void {
       responses: { 200: { description: "Resumed", schema: paused } },
     },
     async (c) => {
-      await auditEngine(c, "engine.resume", {});
-      await Promise.all(allEngines(c.env, config).map((engine) => engine.resume()));
-      forgetEngine();
-      return c.json({ paused: false, accepting: true });
+      const made = await writeEveryEngine(c, config, "engine.resume", {}, (engine) => engine.resume());
+      return made instanceof Response ? made : c.json({ paused: false, accepting: true });
     },
   );
 }

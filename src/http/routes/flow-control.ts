@@ -1,11 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import { ALGORITHMS, changeFlow, type FlowChange } from "../../core/flow-control/settings.ts";
-import { changeFlowEverywhere, flowReport } from "../../durable/engines.ts";
+import { addFlowReports, flowReport } from "../../durable/engines.ts";
 import { invalidFields } from "../body.ts";
-import { forgetEngine } from "../edge.ts";
 import { type Api, calculatedObject, endpoint } from "../endpoint.ts";
-import { auditEngine } from "../engine-audit.ts";
+import { askEveryEngine, writeEveryEngine } from "../engine-write.ts";
 import { OPERATION } from "../examples/operation.ts";
 import { problem } from "../problem.ts";
 
@@ -77,14 +76,20 @@ export function registerFlowControl(api: Api, config: Config): void {
     },
     async (c, { body }) => {
       const change = given(body);
-      const checked = changeFlow(await flowReport(c.env, config), change);
-      if (!checked.ok) return problem(c, invalidFields(checked.faults, "body"));
-      await auditEngine(c, "flow-control.change", JSON.parse(JSON.stringify(change)));
-      const made = await changeFlowEverywhere(c.env, config, change);
-      // Somebody else's change came in between and the two do not go together.
-      if (!made.ok) return problem(c, invalidFields(made.faults, "body"));
-      forgetEngine();
-      return c.json(await flowReport(c.env, config));
+      const before = await askEveryEngine(c, config, (engine) => engine.flowSettings());
+      if (before instanceof Response) return before;
+      for (const settings of before) {
+        const checked = changeFlow(settings, change);
+        if (!checked.ok) return problem(c, invalidFields(checked.faults, "body"));
+      }
+      const detail = JSON.parse(JSON.stringify(change));
+      const made = await writeEveryEngine(c, config, "flow-control.change", detail, async (engine) => {
+        const changed = await engine.changeFlow(change);
+        // Another change came in between, and the two do not go together.
+        if (!changed.ok) throw new Error(JSON.stringify(changed.faults));
+        return await engine.flowSettings();
+      });
+      return made instanceof Response ? made : c.json(addFlowReports(made));
     },
   );
 }
