@@ -9,6 +9,7 @@ import { Turns } from "../core/delivery/turns.ts";
 import type { JsonText } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
 import type { DeliveringExecutor } from "../executor/port.ts";
+import { routeOf } from "../executor/upstream/routes.ts";
 import { wholeOf } from "../executor/upstream/whole.ts";
 import { logFields } from "../identity/caller.ts";
 import type { CommandEnd, CommandRow } from "./command-row.ts";
@@ -143,9 +144,10 @@ export class Dispatcher implements Works {
 
   /** Writes what came of an attempt, and goes on. */
   #settle(attempt: Attempt, result: AttemptResult, nowMs: number): void {
-    const { running, pace, ledger } = this.#parts;
+    const { running, pace, ledger, config } = this.#parts;
     const { row, entry, beganMs, whole } = attempt;
-    const verdict = whole === null ? judgeAnswer(result, nowMs) : judgeWhole(result, whole.repeatable, nowMs);
+    const statuses = routeOf(config.routes, row.intent)?.statuses ?? {};
+    const verdict = whole === null ? judgeAnswer(result, statuses, nowMs) : judgeWhole(result, whole.repeatable, nowMs);
     const heldMs =
       verdict.verdict === "hold" ? this.#holds.heldMs(row.sequence, verdict.waitMs, this.#line, nowMs) : null;
     // What the upstream says to this one alone is not for the others.
@@ -178,9 +180,21 @@ export class Dispatcher implements Works {
       case "hold":
         this.#again(entry, row.attempts, nowMs + heldMs, nowMs, null);
         return null;
+      case "delay": {
+        const delayMs = this.#holds.delayMs(row.sequence, verdict.waitMs, nowMs);
+        this.#again(entry, row.attempts, nowMs + delayMs, nowMs, verdict.error);
+        return null;
+      }
       case "again": {
         const attempts = row.attempts + 1;
-        const after = afterSpent(attempts, this.#parts.config.MAX_ATTEMPTS, this.#backoff, nowMs, Math.random());
+        const after = afterSpent(
+          attempts,
+          this.#parts.config.MAX_ATTEMPTS,
+          verdict.waitMs,
+          this.#backoff,
+          nowMs,
+          Math.random(),
+        );
         if (after.next === "dead") return { state: "dead", error: verdict.error };
         this.#again(entry, attempts, after.dueMs, nowMs, verdict.error);
         return null;

@@ -1,6 +1,7 @@
 import { type Config, configOf } from "../config.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { Deadlines } from "../core/deadlines.ts";
+import { HOLD_MS_MAX } from "../core/delivery/circuit.ts";
 import { type LineState, type LineVerdict, UpstreamLine } from "../core/delivery/line.ts";
 import { Retries } from "../core/delivery/retries.ts";
 import type { EdgeTold } from "../core/edge-told.ts";
@@ -169,8 +170,8 @@ export class EngineParts {
     const entry = this.entryOf(row);
     const tried = row.state === "running" || row.notBeforeMs !== null;
     if (tried && this.config.executor === "upstream") {
-      // A time that lies further ahead than any backoff was set by a clock that has stepped back since.
-      const dueMs = Math.min(row.notBeforeMs ?? nowMs, nowMs + this.backoff.maxMs);
+      // A time that lies further ahead than any wait was set by a clock that has stepped back since.
+      const dueMs = Math.min(row.notBeforeMs ?? nowMs, nowMs + HOLD_MS_MAX);
       this.retries.add(entry, dueMs, nowMs);
     } else this.queue.restore(entry);
     this.expect(entry);

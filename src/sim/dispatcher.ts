@@ -108,7 +108,7 @@ export class Dispatcher {
   #settle({ row, beganMs }: Attempt, result: AttemptResult): void {
     const { running, pace, line, world } = this.#life;
     const nowMs = world.clock();
-    const verdict = judgeAnswer(result, nowMs);
+    const verdict = judgeAnswer(result, {}, nowMs);
     const heldMs = verdict.verdict === "hold" ? this.#holds.heldMs(row.sequence, verdict.waitMs, line, nowMs) : null;
     if (heldMs === null) line.after(verdict, row.attempts > 0, beganMs, nowMs, world.random());
     const end = this.#endOf(row, verdict, heldMs ?? 0, nowMs);
@@ -146,10 +146,13 @@ export class Dispatcher {
       case "hold":
         this.#again(row, row.attempts, nowMs + heldMs, nowMs);
         return null;
+      case "delay":
+        this.#again(row, row.attempts, nowMs + this.#holds.delayMs(row.sequence, verdict.waitMs, nowMs), nowMs);
+        return null;
       case "again": {
         const { attemptsMax, backoff } = this.#life.world.spec;
         const attempts = row.attempts + 1;
-        const after = afterSpent(attempts, attemptsMax, backoff, nowMs, this.#life.world.random());
+        const after = afterSpent(attempts, attemptsMax, verdict.waitMs, backoff, nowMs, this.#life.world.random());
         if (after.next === "dead") return "dead";
         this.#again(row, attempts, after.dueMs, nowMs);
         return null;

@@ -1,5 +1,6 @@
 import { backfillRoom } from "../core/backfill.ts";
 import { Deadlines } from "../core/deadlines.ts";
+import { HOLD_MS_MAX } from "../core/delivery/circuit.ts";
 import { type LineState, UpstreamLine } from "../core/delivery/line.ts";
 import { Retries } from "../core/delivery/retries.ts";
 import { Estimates } from "../core/estimates.ts";
@@ -128,7 +129,7 @@ export class Life {
     if (row.state === "deferred") this.deferred.set(row.sequence, row);
     else if (row.state === "running" || row.notBeforeMs !== null) {
       // A clock that has stepped back since must not lock it until the old time comes again.
-      this.retries.add(row, Math.min(row.notBeforeMs ?? nowMs, nowMs + this.world.spec.backoff.maxMs), nowMs);
+      this.retries.add(row, Math.min(row.notBeforeMs ?? nowMs, nowMs + HOLD_MS_MAX), nowMs);
     } else this.queue.restore(row);
     this.expect(row);
   }

@@ -1,6 +1,8 @@
 import type { CommandError } from "../command.ts";
 import { isJsonObject, type Json, type JsonText } from "../json.ts";
 import { parseRetryAfter } from "../retry-after.ts";
+import { HOLD_MS_MAX, HOLD_MS_MIN } from "./circuit.ts";
+import { holdsQueue, meaningOf, type RouteStatuses } from "./statuses.ts";
 
 /**
  * What an upstream's answer to a delivery means for the command. The rule: done, refused by the upstream's rules, not
@@ -40,8 +42,18 @@ export type DeliveryVerdict =
   | { readonly verdict: "failed"; readonly error: CommandError; readonly result?: JsonText }
   /** The upstream takes nothing now: the whole queue waits, and no attempt is spent. Null: it did not say how long. */
   | { readonly verdict: "hold"; readonly waitMs: number | null; readonly quota: boolean }
-  /** An attempt is spent. `answered`: by the upstream, which is there. */
-  | { readonly verdict: "again"; readonly answered: boolean; readonly error: CommandError }
+  /** The upstream takes this command later: it waits by itself, and no attempt is spent. Null: as for a hold. */
+  | { readonly verdict: "delay"; readonly waitMs: number | null; readonly error: CommandError }
+  /** An attempt is spent; the next one is made after so long, or null: after the backoff. */
+  | {
+      readonly verdict: "again";
+      /** By the upstream, which is there. */
+      readonly answered: boolean;
+      /** It is about this command: the upstream itself works. */
+      readonly works: boolean;
+      readonly waitMs: number | null;
+      readonly error: CommandError;
+    }
   /** No attempt can be made before an operator changes something. */
   | { readonly verdict: "undeliverable"; readonly error: CommandError };
 
@@ -49,26 +61,41 @@ export type DeliveryVerdict =
 const MESSAGE_LENGTH_MAX = 500;
 
 /**
- * Done: 2xx that came whole. Not now: 429 and 503. No: the other 4xx, which a repeat would not change. Everything else
- * (network, other 5xx, a redirect, a page where an answer should be) leaves open whether it was done.
+ * Done: 2xx that came whole. What another status means is in statuses.ts. No answer, or a page where one should be, leaves
+ * open whether it was done, and spends an attempt.
  *
+ * @param statuses what the command's route says of single statuses
  * @param nowMs Unix milliseconds, which a date in `Retry-After` is counted from
  */
-export function judgeAnswer(result: AttemptResult, nowMs: number): DeliveryVerdict {
+export function judgeAnswer(result: AttemptResult, statuses: RouteStatuses, nowMs: number): DeliveryVerdict {
   if (result.kind === "undeliverable") {
     return { verdict: "undeliverable", error: { code: "upstream_no_route", message: result.why } };
   }
   if (result.kind === "broken") return again(`upstream_${result.code}`, result.why, false);
   const { status, body } = result;
-  if (status === 429 || status === 503) {
-    return { verdict: "hold", waitMs: parseRetryAfter(result.retryAfter, nowMs), quota: status === 429 };
+  if (status >= 200 && status < 300) {
+    if (body.kind === "nonsense") return again("upstream_nonsense", `answered ${status}, but ${body.why}`, true);
+    return { verdict: "succeeded", result: resultOf(body) };
   }
-  if (status >= 400 && status < 500) {
-    return { verdict: "failed", error: { code: `upstream_${status}`, message: messageOf(status, body) } };
+  const toldMs = parseRetryAfter(result.retryAfter, nowMs);
+  const error = { code: `upstream_${status}`, message: messageOf(status, body) };
+  switch (meaningOf(status, toldMs !== null, statuses)) {
+    case "final":
+      return { verdict: "failed", error };
+    case "not-now":
+      return holdsQueue(status)
+        ? { verdict: "hold", waitMs: toldMs, quota: status === 429 }
+        : { verdict: "delay", waitMs: usableMs(toldMs), error };
+    case "retry": {
+      const works = status >= 400 && status < 500;
+      return { verdict: "again", answered: true, works, waitMs: usableMs(toldMs), error };
+    }
   }
-  if (status < 200 || status >= 300) return again(`upstream_${status}`, messageOf(status, body));
-  if (body.kind === "nonsense") return again("upstream_nonsense", `answered ${status}, but ${body.why}`);
-  return { verdict: "succeeded", result: resultOf(body) };
+}
+
+/** A wait that the upstream told, within bounds; null where it told none, or as good as none. */
+function usableMs(toldMs: number | null): number | null {
+  return toldMs === null || toldMs < HOLD_MS_MIN ? null : Math.min(toldMs, HOLD_MS_MAX);
 }
 
 /**
@@ -76,8 +103,9 @@ export function judgeAnswer(result: AttemptResult, nowMs: number): DeliveryVerdi
  * second delivery cannot do twice is delivered again when nobody knows; of the rest the caller hears as much as is known.
  */
 export function judgeWhole(result: AttemptResult, repeatable: boolean, nowMs: number): DeliveryVerdict {
-  const verdict = judgeAnswer(result, nowMs);
-  if (verdict.verdict === "hold" || (verdict.verdict === "again" && repeatable)) return verdict;
+  const verdict = judgeAnswer(result, {}, nowMs);
+  // Of a command that it will not have now its caller decides, who hears it.
+  if (verdict.verdict === "hold" || (verdict.verdict === "again" && repeatable && !verdict.works)) return verdict;
   if (verdict.verdict === "undeliverable" || result.kind === "undeliverable") return verdict;
   if (result.kind === "broken") {
     return { verdict: "failed", error: { code: `upstream_${result.code}`, message: result.why } };
@@ -90,8 +118,8 @@ export function judgeWhole(result: AttemptResult, repeatable: boolean, nowMs: nu
   return { verdict: "failed", error: verdict.error, result: JSON.stringify(whole) };
 }
 
-function again(code: string, message: string, answered = true): DeliveryVerdict {
-  return { verdict: "again", answered, error: { code, message } };
+function again(code: string, message: string, answered: boolean): DeliveryVerdict {
+  return { verdict: "again", answered, works: false, waitMs: null, error: { code, message } };
 }
 
 function resultOf(body: Exclude<AnswerBody, { kind: "nonsense" }>): JsonText {

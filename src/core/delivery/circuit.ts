@@ -29,7 +29,7 @@ export interface CircuitOptions {
 /** The longest that an upstream's word is taken for: after an hour it is worth asking whether it meant it. */
 export const HOLD_MS_MAX = 3_600_000;
 /** A shorter one is as good as none: an upstream that says "not now" and "at once" together would be asked without end. */
-const HOLD_MS_MIN = 200;
+export const HOLD_MS_MIN = 200;
 
 /** Everything passes. */
 export const CLOSED: Circuit = { failures: 0, holds: 0, setMs: 0, notBeforeMs: 0, probing: false };

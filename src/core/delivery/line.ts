@@ -125,7 +125,8 @@ export class UpstreamLine {
    */
   after(verdict: DeliveryVerdict, isRepeat: boolean, beganMs: number, nowMs: number, random: number): void {
     if (verdict.verdict === "undeliverable") return;
-    if (verdict.verdict === "again" && verdict.answered && isRepeat && !this.probing) return;
+    const isOwnFault = verdict.verdict === "again" && verdict.answered && !verdict.works;
+    if (isOwnFault && isRepeat && !this.probing) return;
     const { probing } = this;
     this.#circuit = this.#circuitAfter(verdict, beganMs, nowMs, random);
     this.#save();
@@ -137,14 +138,20 @@ export class UpstreamLine {
     switch (verdict.verdict) {
       case "succeeded":
       case "failed":
-        this.#answeredMs = nowMs;
-        return afterAnswer(this.#circuit, beganMs, nowMs);
+      case "delay":
+        return this.#afterAnswer(beganMs, nowMs);
       case "hold":
         if (verdict.quota) this.#quota?.usedUpFor(verdict.waitMs ?? 0, nowMs);
         return afterHold(this.#circuit, verdict.waitMs, beganMs, nowMs, random, options);
       case "again":
+        if (verdict.works) return this.#afterAnswer(beganMs, nowMs);
         return afterFailure(this.#circuit, beganMs, nowMs, random, options);
     }
+  }
+
+  #afterAnswer(beganMs: number, nowMs: number): Circuit {
+    this.#answeredMs = nowMs;
+    return afterAnswer(this.#circuit, beganMs, nowMs);
   }
 
   #save(): void {

@@ -33,12 +33,24 @@ export class OwnHolds {
     line: { hasAnsweredSince(ms: number): boolean },
     nowMs: number,
   ): number | null {
-    if (this.#held.size >= HELD_MAX) this.#forgetGone();
     const before = this.#held.get(sequence);
-    const times = (before?.times ?? 0) + 1;
-    this.#held.set(sequence, { atMs: nowMs, times });
+    const times = this.#countOne(sequence, nowMs);
     if (before === undefined || !line.hasAnsweredSince(before.atMs)) return null;
     return Math.max(Math.min(toldMs ?? 0, HOLD_MS_MAX), backoffCeilingMs(times, this.#backoff));
+  }
+
+  /** A "not now" that is about one command in any case. @returns as told, or longer each time; in milliseconds */
+  delayMs(sequence: number, toldMs: number | null, nowMs: number): number {
+    const times = this.#countOne(sequence, nowMs);
+    return toldMs ?? backoffCeilingMs(times, this.#backoff);
+  }
+
+  /** @returns how often in a row it was said, this time included */
+  #countOne(sequence: number, nowMs: number): number {
+    if (this.#held.size >= HELD_MAX) this.#forgetGone();
+    const times = (this.#held.get(sequence)?.times ?? 0) + 1;
+    this.#held.set(sequence, { atMs: nowMs, times });
+    return times;
   }
 
   /** The command has ended. */

@@ -114,14 +114,19 @@ function isSooner(a: Retry, b: Retry): boolean {
 /** What follows a spent attempt. */
 export type AfterSpent = { readonly next: "dead" } | { readonly next: "retry"; readonly dueMs: number };
 
-/** @param attempts spent so far, this one included; @param random in [0, 1) */
+/**
+ * @param attempts spent so far, this one included
+ * @param toldMs how long the upstream wants to be left alone by this command; null: it did not say
+ * @param random in [0, 1)
+ */
 export function afterSpent(
   attempts: number,
   attemptsMax: number,
+  toldMs: number | null,
   backoff: Backoff,
   nowMs: number,
   random: number,
 ): AfterSpent {
   if (attempts >= attemptsMax) return { next: "dead" };
-  return { next: "retry", dueMs: nowMs + backoffMs(attempts, backoff, random) };
+  return { next: "retry", dueMs: nowMs + (toldMs ?? backoffMs(attempts, backoff, random)) };
 }
