@@ -79,6 +79,7 @@ export default defineConfig({
         UPSTREAM_ROUTES: JSON.stringify({
           "ORDER:PLACE": { path: "/orders" },
           "ORDER:CANCEL": { method: "DELETE", path: "/orders/{orderId}", critical: true },
+          "ORDER:FIND": { method: "GET", path: "/orders", statuses: { 404: "not-now", 409: "retry", 500: "final" } },
         }),
       }),
       {

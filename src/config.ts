@@ -5,10 +5,11 @@ import { type IntentTable, intentTable } from "./core/intents.ts";
 import { LEASE_MS_MAX, LIMITER_MODES } from "./core/lease.ts";
 import { parseOrigins } from "./core/origins.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
-import { parseRoutes, type UpstreamRoutes } from "./executor/upstream/routes.ts";
+import { parseRoutes, type UpstreamRoutes, withSurface } from "./executor/upstream/routes.ts";
 import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
 import { operatorToken } from "./identity/operator-token.ts";
 import { tenantIdFault } from "./identity/tenant-id.ts";
+import { baseUrlFault, urlFault } from "./wire/url-faults.ts";
 
 /**
  * The deployment's variables, checked once and frozen. A bad one stops the start and is named; a missing one has its
@@ -48,9 +49,9 @@ const variables = z
     DEFERRED_MAX: whole(1, 10_000_000, 100_000),
     RETRY_AFTER: z.enum(RETRY_AFTER_FORMULAS).default("places"),
     IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
-    UPSTREAM_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
+    UPSTREAM_URL: z.string().default("").superRefine(checkBy(baseUrlFault)),
     UPSTREAM_ROUTES: z.string().default("{}").transform(readRoutes),
-    V2_ROUTES: z.string().default("[]").transform(readSurface),
+    V2_ROUTES: z.string().default("").transform(readSurface),
     UPSTREAM_AUTHORIZATION: z
       .string()
       .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII")
@@ -79,9 +80,9 @@ const variables = z
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
     CORS_ORIGINS: z.string().default("").transform(readOrigins),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),
-    LOCAL_TENANT: z.string().default("").superRefine(checkLocalTenant),
+    LOCAL_TENANT: z.string().default("").superRefine(checkBy(tenantIdFault)),
     OAUTH_SECRET: z.union([z.literal(""), z.string().min(32)]).default(""),
-    JWT_JWKS_URL: z.union([z.literal(""), z.url({ protocol: /^https?$/ })]).default(""),
+    JWT_JWKS_URL: z.string().default("").superRefine(checkBy(urlFault)),
     JWT_ISSUER: text,
     JWT_AUDIENCE: text,
     JWT_TENANT_CLAIM: z.string().min(1).default("tenant"),
@@ -97,7 +98,7 @@ const variables = z
     path: ["BODY_BYTES_MAX"],
     message: "must not be larger than QUEUE_BYTES_MAX, or such a body never fits",
   })
-  .refine((vars) => vars.UPSTREAM_URL !== "" || vars.UPSTREAM_ROUTES.byIntent.size === 0, {
+  .refine((vars) => vars.UPSTREAM_URL !== "" || !declares(vars.UPSTREAM_ROUTES), {
     path: ["UPSTREAM_ROUTES"],
     message: "needs UPSTREAM_URL: the embedded engine has no routes",
   })
@@ -119,7 +120,11 @@ export type Config = Readonly<
     flow: FlowSettings;
     /** Which of the two stands behind the queue. */
     executor: "embedded" | "upstream";
-    /** The intents that are taken. */
+    /** `/v2` leads to a cluster behind us: its rows are then declared, too. */
+    cluster: boolean;
+    /** Where intents go, by name and otherwise; none in front of the embedded engine. */
+    routes: UpstreamRoutes;
+    /** The intents that are taken by name. */
     intents: IntentTable;
     /** The quota of the backend that we were told of; null: none. */
     quota: Quota | null;
@@ -152,31 +157,41 @@ export function parseConfig(vars: Readonly<Record<string, unknown>>): Config {
 }
 
 /** What may be wrong with these is said, what they are is not: it would stand in a log. */
-const SECRETS = /_(SECRET|TOKEN|AUTHORIZATION)$/;
+const SECRETS = /_(SECRET|TOKEN|AUTHORIZATION|URL)$/;
 
-function derived(vars: Variables): Pick<Config, "executor" | "intents" | "quota"> {
+function derived(vars: Variables): Pick<Config, "executor" | "cluster" | "routes" | "intents" | "quota"> {
   const executor = vars.UPSTREAM_URL === "" ? "embedded" : "upstream";
+  // A backend with routes of its own is no cluster, unless the deployment says what the cluster's surface is.
+  const cluster = executor === "upstream" && (vars.V2_ROUTES.declared || !declares(vars.UPSTREAM_ROUTES));
+  const routes = cluster ? withSurface(vars.UPSTREAM_ROUTES, vars.V2_ROUTES.routes) : vars.UPSTREAM_ROUTES;
   const { UPSTREAM_QUOTA_BURST: burst, UPSTREAM_QUOTA_PER_MINUTE: perMinute, ENGINE_PARTITIONS: parts } = vars;
   return {
     executor,
-    // What UPSTREAM_ROUTES says of an intent goes before what a row of the surface says.
-    intents:
-      executor === "embedded" ? intentTable() : new Map([...vars.V2_ROUTES.intents, ...vars.UPSTREAM_ROUTES.intents]),
+    cluster,
+    routes,
+    intents: executor === "embedded" ? intentTable() : routes.byIntent,
     // Each partition goes by itself, with its part of the whole.
     quota: burst === 0 ? null : { burst: Math.floor(burst / parts), perMinute, parts },
   };
 }
 
+function declares({ byIntent, otherwise }: UpstreamRoutes): boolean {
+  return byIntent.size > 0 || otherwise !== null;
+}
+
 function readSurface(given: string, context: z.RefinementCtx): Surface {
-  const surface = parseSurface(given || "[]");
+  const surface = parseSurface(given);
   if (typeof surface !== "string") return surface;
   context.addIssue({ code: "custom", message: `must be a JSON list of routes: ${surface}` });
   return z.NEVER;
 }
 
-function checkLocalTenant(id: string, context: z.RefinementCtx): void {
-  const fault = id === "" ? null : tenantIdFault(id);
-  if (fault !== null) context.addIssue({ code: "custom", message: fault });
+/** A check of a text that may be empty: it is then not set. */
+function checkBy(faultOf: (text: string) => string | null) {
+  return (given: string, context: z.RefinementCtx): void => {
+    const fault = given === "" ? null : faultOf(given);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault });
+  };
 }
 
 function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {

@@ -77,6 +77,7 @@ export async function runDemo(plan: DemoPlan, view: DemoView, interrupted: Abort
 function variables({ bound, concurrency, quota }: DemoPlan, upstream: string): Record<string, string> {
   return {
     UPSTREAM_URL: upstream,
+    UPSTREAM_ROUTES: '{"*":{}}',
     UPSTREAM_CONCURRENCY: String(concurrency),
     UPSTREAM_QUOTA_BURST: String(quota.burst),
     UPSTREAM_QUOTA_PER_MINUTE: String(quota.perMinute),

@@ -8,8 +8,9 @@ import { aborted, runTool } from "./tool.ts";
 function behind({ config }: Gateway): { where: string; command: string } {
   const deploy = '{"intent":"DEPLOYMENT:CREATE","payload":{"processId":"order","tasks":[{"type":"pay"}]}}';
   if (config.executor === "embedded") return { where: "run by the embedded engine", command: deploy };
-  const { byIntent } = config.UPSTREAM_ROUTES;
-  const routes = [...byIntent].map(([intent, { method, path }]) => `${intent} → ${method} ${path}`);
+  const { byIntent, otherwise } = config.UPSTREAM_ROUTES;
+  const named = otherwise === null ? [...byIntent] : [...byIntent, ["*", otherwise] as const];
+  const routes = named.map(([intent, { method, path }]) => `${intent} → ${method} ${path}`);
   const [intent = "PROCESS_INSTANCE:CREATE"] = byIntent.keys();
   const where = `delivered to ${config.UPSTREAM_URL}, ${config.UPSTREAM_CONCURRENCY} at a time${routes.length > 0 ? `\n  ${routes.join("\n  ")}` : ""}`;
   return { where, command: `{"intent":"${intent}","payload":{"n":1}}` };

@@ -4,6 +4,7 @@
  */
 
 import type { Intent } from "./intents.ts";
+import { isPlainSegment } from "./path-segments.ts";
 
 export const ENGINE_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type EngineMethod = (typeof ENGINE_METHODS)[number];
@@ -93,24 +94,6 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
 export function isPlainPath(path: string): boolean {
   const [first, surface, ...segments] = path.split("/");
   return first === "" && surface === "v2" && segments.length > 0 && segments.every(isPlainSegment);
-}
-
-function isPlainSegment(segment: string): boolean {
-  for (let text = segment; ; ) {
-    if (/[/\\\p{Cc}]/u.test(text) || /^\.{0,2}(;|$)/.test(text)) return false;
-    const decoded = decodedOnce(text);
-    if (decoded === text) return true;
-    text = decoded;
-  }
-}
-
-/** What cannot be decoded stands for itself. */
-function decodedOnce(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Whether a request that no row names only reads, by the custom of this surface. */

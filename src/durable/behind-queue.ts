@@ -12,8 +12,7 @@ export function worksOf(parts: EngineParts, hooks: WorkHooks): Works {
   if (line === null) return new Writer(parts, hooks);
   const executor = new UpstreamExecutor({
     url: config.UPSTREAM_URL,
-    routes: config.UPSTREAM_ROUTES,
-    intents: config.intents,
+    routes: config.routes,
     timeoutMs: config.UPSTREAM_TIMEOUT_MS,
     responseBytesMax: config.UPSTREAM_RESPONSE_BYTES_MAX,
     authorization: config.UPSTREAM_AUTHORIZATION,

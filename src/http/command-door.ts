@@ -10,7 +10,7 @@ import { CallerGone, type HangUp } from "../durable/hang-up.ts";
 import { observeLatencies } from "../durable/limiters.ts";
 import type { Acceptance, FirstAnswer, KeyUse, Submission } from "../durable/submission.ts";
 import { payloadSchemas } from "../executor/embedded/payloads.ts";
-import { faultsForPath } from "../executor/upstream/routes.ts";
+import { faultsForPath, routeOf } from "../executor/upstream/routes.ts";
 import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { invalidFields } from "./body.ts";
@@ -230,7 +230,8 @@ export function checkPayload(
   at: readonly string[],
 ): Problem | { value: JsonObject } {
   if (config.executor === "upstream") {
-    const faults = faultsForPath(config.UPSTREAM_ROUTES, intent, payload);
+    const route = routeOf(config.routes, intent);
+    const faults = route === null ? [] : faultsForPath(route, payload);
     return faults.length > 0 ? invalidFields(faults, "body") : { value: payload };
   }
   const checked = check(payloadSchemas[intent as Intent], payload, at);

@@ -7,6 +7,7 @@ import { callerKey } from "../identity/caller.ts";
 import type { AppEnv } from "./app-env.ts";
 import { closedTo, isWanting, refuseAtEdge } from "./edge.ts";
 import { countRefusal } from "./edge-counts.ts";
+import { takesIntent } from "./intents.ts";
 import { judgeHere } from "./middleware/tenant-limit.ts";
 import { problem } from "./problem.ts";
 import { rateProblem } from "./rate-headers.ts";
@@ -22,7 +23,7 @@ import { rateProblem } from "./rate-headers.ts";
 export function refuseEarly(c: Context<AppEnv>, config: Config, cost: number, body: unknown): Response | null {
   if (!isJsonObject(body)) return null;
   const { intent, payload } = body;
-  const isOrdinary = typeof intent === "string" && config.intents.has(intent) && !isCritical(config.intents, intent);
+  const isOrdinary = typeof intent === "string" && takesIntent(config, intent) && !isCritical(config.intents, intent);
   if (!isOrdinary || c.req.raw.headers.has("Idempotency-Key")) return null;
   const caller = c.get("caller");
   const tenant = callerKey(caller);

@@ -78,7 +78,7 @@ describe("V2_ROUTES", () => {
       { method: "POST", path: "/v2/process-instances", intent: "PROCESS_INSTANCE:CREATE", cost: 5 },
     ]);
     expect(routeFor(V2_ROUTES.routes, "POST", path)).toMatchObject({ critical: true, repeatable: false, cost: 1 });
-    expect(intents.get("MESSAGE:PUBLISH")).toEqual({ critical: true });
+    expect(intents.get("MESSAGE:PUBLISH")).toMatchObject({ critical: true, path });
     expect(routeFor(V2_ROUTES.routes, "POST", "/v2/process-instances")?.cost).toBe(5);
   });
 

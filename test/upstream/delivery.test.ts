@@ -54,11 +54,11 @@ describe("a delivery", () => {
     expect(backend.deliveries[0]?.headers.get("traceparent")).toBe("00-1");
   });
 
-  test("of an intent without a route of its own goes to the upstream's own URL", async () => {
+  test("of an intent of the cluster's surface goes where its row says", async () => {
     const backend = newBackend();
     await accepted(await upstreamEngine(), "JOB:COMPLETE", { jobKey: "7" });
     await settled();
-    expect(backend.deliveries[0]?.url).toBe("http://upstream.test/api");
+    expect(backend.deliveries[0]?.url).toBe("http://upstream.test/api/v2/jobs/7/completion");
   });
 
   test("begins when the one before has ended, so many at a time, critical ones first", async () => {

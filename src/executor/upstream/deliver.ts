@@ -1,5 +1,4 @@
 import type { AnswerBody, AttemptResult } from "../../core/delivery/answer.ts";
-import type { IntentTable } from "../../core/intents.ts";
 import { JSON_DEPTH_MAX, objectOf, parseJson } from "../../core/json.ts";
 import { scanJson } from "../../core/json-scan.ts";
 import { decodeText } from "../../wire/decode-text.ts";
@@ -16,8 +15,6 @@ import { ownerHeader, realHeaders, wholeBody, wholeOf, wholeUrl } from "./whole.
 export interface UpstreamSettings {
   readonly url: string;
   readonly routes: UpstreamRoutes;
-  /** What is delivered at all. */
-  readonly intents: IntentTable;
   /** Deadline of an attempt, its answer's body included, in milliseconds. */
   readonly timeoutMs: number;
   /** The most of an answer that is read, in bytes. */
@@ -63,7 +60,7 @@ export class UpstreamExecutor implements DeliveringExecutor {
 
   /** What is sent; or why nothing can be, which is an operator's mistake and not the upstream's. */
   #request(command: DeliverableCommand, signal: AbortSignal): Request | { readonly fault: string } {
-    const { url, routes, intents } = this.#settings;
+    const { url, routes } = this.#settings;
     const { intent, payload } = command;
     // Where a redirect leads has not been configured, and a redirected POST may become a GET.
     const always = { redirect: "manual", signal } as const;
@@ -73,13 +70,14 @@ export class UpstreamExecutor implements DeliveringExecutor {
       const body = method === "GET" ? null : wholeBody(payload);
       return new Request(wholeUrl(url, path), { ...always, method, headers: this.#headers(command), body });
     }
-    if (!intents.has(intent)) return { fault: `no route is declared for ${intent} any more` };
+    const route = routeOf(routes, intent);
+    if (route === null) return { fault: `no route is declared for ${intent} any more` };
     const members = objectOf(payload);
-    const faults = faultsForPath(routes, intent, members);
+    const faults = faultsForPath(route, members);
     if (faults.length > 0) return { fault: `its route needs ${faults.map(({ path }) => path).join(", ")}` };
-    const { method, path } = routeOf(routes, intent);
+    const { method } = route;
     const headers = this.#headers(command);
-    const to = urlOf(url, { method, path }, members);
+    const to = urlOf(url, route, members);
     if (method === "GET") return new Request(to, { ...always, method, headers });
     headers.set("Content-Type", "application/json");
     return new Request(to, { ...always, method, headers, body: payload });

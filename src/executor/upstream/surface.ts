@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { ENGINE_METHODS, ENGINE_ROUTES, type EngineRoute } from "../../core/engine-routes.ts";
-import { INTENT_FORM, type IntentTable, intentTable, isCritical } from "../../core/intents.ts";
+import { INTENT_FORM, intentTable, isCritical } from "../../core/intents.ts";
 import { jsonOf } from "../../core/json.ts";
 
 /**
@@ -20,13 +20,13 @@ const row = z.strictObject({
 
 export interface Surface {
   readonly routes: readonly EngineRoute[];
-  /** Their intents besides those that are taken anyway. */
-  readonly intents: IntentTable;
+  /** The deployment says what its cluster's surface is, if only with an empty list. */
+  readonly declared: boolean;
 }
 
 /** @returns the whole table; or, for text that adds none, one line that says what is wrong with it */
 export function parseSurface(text: string): Surface | string {
-  const parsed = z.array(row).safeParse(jsonOf(text));
+  const parsed = z.array(row).safeParse(text === "" ? [] : jsonOf(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return `${issue?.path.join(".") || "it"}: ${issue?.message ?? "is no list of routes"}`;
@@ -37,10 +37,5 @@ export function parseSurface(text: string): Surface | string {
     // Nobody has said that it may be done twice; to read twice is nothing.
     return { ...rest, ...flags, intent, repeatable: repeatable ?? intent === null };
   });
-  const intents = new Map(
-    added.flatMap(({ intent, critical }) =>
-      intent === null || own.has(intent) ? [] : [[intent, { critical }] as const],
-    ),
-  );
-  return { routes: [...added, ...Object.values(ENGINE_ROUTES)], intents };
+  return { routes: [...added, ...Object.values(ENGINE_ROUTES)], declared: text !== "" };
 }

@@ -10,6 +10,7 @@ import type { AppEnv } from "../app-env.ts";
 import { awaitEnd, checkPayload, sendCommand } from "../command-door.ts";
 import { commandJson } from "../command-json.ts";
 import { jsonObject } from "../endpoint.ts";
+import { intentSchema } from "../intents.ts";
 import { problem } from "../problem.ts";
 
 /** `POST /v1/commands`: a command by its intent; its caller may be held until it ends. */
@@ -24,7 +25,7 @@ export const COMMAND_COST = 1;
 /** The body of a new command, for the intents that this deployment takes. */
 export function newCommandBody(config: Config) {
   return z.strictObject({
-    intent: z.enum([...config.intents.keys()]),
+    intent: intentSchema(config),
     payload: jsonObject.default({}),
     deadlineSeconds: z
       .number()

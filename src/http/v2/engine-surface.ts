@@ -14,7 +14,7 @@ import { registerSearches } from "./searches.ts";
  */
 export function registerEngineSurface(api: Api, config: Config): void {
   if (config.executor === "upstream") {
-    registerForward(api, config);
+    if (config.cluster) registerForward(api, config);
     return;
   }
   registerCluster(api, config);
