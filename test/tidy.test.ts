@@ -75,6 +75,7 @@ describe("who imports whom", () => {
         "durable/limiter-admin.ts",
         "durable/engines.ts",
         "durable/hang-up.ts",
+        "durable/partition-writes.ts",
         "durable/submission.ts",
         "durable/views.ts",
         "durable/engine-reads.ts",
