@@ -104,11 +104,11 @@ describe("an empty queue", () => {
   });
 
   test("is none while commands between two attempts keep their places", () => {
-    let outside = 0;
-    const queue = new CommandQueue({ count: 10, bytes: 1e9 }, () => outside);
+    const outside = { ordinary: 0, criticalOf: () => 0 };
+    const queue = new CommandQueue({ count: 10, bytes: 1e9 }, outside);
     for (let n = 0; n < 20; n++) offer(queue, n < 15 ? "a" : "b", n);
-    while (queue.take() !== undefined) outside += 1;
-    outside -= 4;
+    while (queue.take() !== undefined) outside.ordinary += 1;
+    outside.ordinary -= 4;
     const again = Array.from({ length: 4 }, (_, n) => offer(queue, "a", 100 + n));
     expect(again.slice(2)).toEqual(["over_share", "over_share"]);
   });
