@@ -5,8 +5,8 @@ import { type IntentTable, intentTable } from "./core/intents.ts";
 import { LEASE_MS_MAX, LIMITER_MODES } from "./core/lease.ts";
 import { parseOrigins } from "./core/origins.ts";
 import { RETRY_AFTER_FORMULAS } from "./core/return-times.ts";
-import { parseRoutes, type UpstreamRoutes, withSurface } from "./executor/upstream/routes.ts";
-import { parseSurface, type Surface } from "./executor/upstream/surface.ts";
+import { declares, parseRoutes, type UpstreamRoutes, withSurface } from "./executor/upstream/routes.ts";
+import { parseSurface } from "./executor/upstream/surface.ts";
 import { operatorToken } from "./identity/operator-token.ts";
 import { tenantIdFault } from "./identity/tenant-id.ts";
 import { baseUrlFault, urlFault } from "./wire/url-faults.ts";
@@ -50,8 +50,8 @@ const variables = z
     RETRY_AFTER: z.enum(RETRY_AFTER_FORMULAS).default("places"),
     IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
     UPSTREAM_URL: z.string().default("").superRefine(checkBy(baseUrlFault)),
-    UPSTREAM_ROUTES: z.string().default("{}").transform(readRoutes),
-    V2_ROUTES: z.string().default("").transform(readSurface),
+    UPSTREAM_ROUTES: z.string().default("").transform(tableBy(parseRoutes, "object of routes by intent")),
+    V2_ROUTES: z.string().default("").transform(tableBy(parseSurface, "list of routes")),
     UPSTREAM_AUTHORIZATION: z
       .string()
       .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII")
@@ -175,17 +175,6 @@ function derived(vars: Variables): Pick<Config, "executor" | "cluster" | "routes
   };
 }
 
-function declares({ byIntent, otherwise }: UpstreamRoutes): boolean {
-  return byIntent.size > 0 || otherwise !== null;
-}
-
-function readSurface(given: string, context: z.RefinementCtx): Surface {
-  const surface = parseSurface(given);
-  if (typeof surface !== "string") return surface;
-  context.addIssue({ code: "custom", message: `must be a JSON list of routes: ${surface}` });
-  return z.NEVER;
-}
-
 /** A check of a text that may be empty: it is then not set. */
 function checkBy(faultOf: (text: string) => string | null) {
   return (given: string, context: z.RefinementCtx): void => {
@@ -194,11 +183,14 @@ function checkBy(faultOf: (text: string) => string | null) {
   };
 }
 
-function readRoutes(given: string, context: z.RefinementCtx): UpstreamRoutes {
-  const routes = parseRoutes(given || "{}");
-  if (typeof routes !== "string") return routes;
-  context.addIssue({ code: "custom", message: `must be a JSON object of routes by intent: ${routes}` });
-  return z.NEVER;
+/** A table that is read from text, by a reader that says in a line what is wrong with it. */
+function tableBy<T extends object>(read: (text: string) => T | string, what: string) {
+  return (given: string, context: z.RefinementCtx): T => {
+    const table = read(given);
+    if (typeof table !== "string") return table;
+    context.addIssue({ code: "custom", message: `must be a JSON ${what}: ${table}` });
+    return z.NEVER;
+  };
 }
 
 function readOrigins(given: string, context: z.RefinementCtx): readonly string[] {

@@ -52,9 +52,9 @@ const table = z.record(
   route,
 );
 
-/** @returns the table; or, for text that is none, one line that says what is wrong with it */
+/** @returns the table, an empty one for no text; or, for text that is none, one line that says what is wrong with it */
 export function parseRoutes(text: string): UpstreamRoutes | string {
-  const given = jsonOf(text);
+  const given = text === "" ? {} : jsonOf(text);
   if (given === undefined) return "it is not JSON";
   const parsed = table.safeParse(given);
   if (!parsed.success) {
@@ -73,6 +73,11 @@ export function parseRoutes(text: string): UpstreamRoutes | string {
     byIntent: new Map(byIntent),
     otherwise: otherwise === undefined ? null : { ...otherwise, critical: false, ofSurface: false },
   };
+}
+
+/** Whether a table names any intent at all, or `*`. */
+export function declares({ byIntent, otherwise }: UpstreamRoutes): boolean {
+  return byIntent.size > 0 || otherwise !== null;
 }
 
 /** Routes with those of a cluster's surface: each row that names an intent declares it. The deployment's own go first. */
