@@ -50,13 +50,16 @@ const variables = z
     RETRY_AFTER: z.enum(RETRY_AFTER_FORMULAS).default("places"),
     IDEMPOTENCY_KEEP_HOURS: whole(1, 24 * 30, 24),
     UPSTREAM_URL: z.string().default("").superRefine(checkBy(baseUrlFault)),
-    UPSTREAM_ROUTES: z.string().default("").transform(tableBy(parseRoutes, "object of routes by intent")),
-    V2_ROUTES: z.string().default("").transform(tableBy(parseSurface, "list of routes")),
+    UPSTREAM_ROUTES: z
+      .string()
+      .default("")
+      .transform(readBy(parseRoutes, "must be a JSON object of routes by intent: ")),
+    V2_ROUTES: z.string().default("").transform(readBy(parseSurface, "must be a JSON list of routes: ")),
     UPSTREAM_AUTHORIZATION: z
       .string()
       .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII")
       .default(""),
-    UPSTREAM_FORWARD_HEADERS: z.string().default("").transform(readHeaderNames),
+    UPSTREAM_FORWARD_HEADERS: z.string().default("").transform(readBy(readHeaderNames)),
     UPSTREAM_CONCURRENCY: whole(1, 256, 1),
     UPSTREAM_TIMEOUT_MS: whole(1, 600_000, 30_000),
     UPSTREAM_RESPONSE_BYTES_MAX: whole(1024, 1024 * 1024, 256 * 1024),
@@ -78,7 +81,7 @@ const variables = z
     LEASE_MS: whole(1, LEASE_MS_MAX, LEASE_MS_MAX),
     ADAPTIVE_TENANT_RATE: z.enum(["off", "on"]).default("off"),
     LIMITER_FAILURE: z.enum(["open", "closed"]).default("open"),
-    CORS_ORIGINS: z.string().default("").transform(readOrigins),
+    CORS_ORIGINS: z.string().default("").transform(readBy(parseOrigins)),
     ANONYMOUS: z.enum(["deny", "allow"]).default("deny"),
     LOCAL_TENANT: z.string().default("").superRefine(checkBy(tenantIdFault)),
     OAUTH_SECRET: z.union([z.literal(""), z.string().min(32)]).default(""),
@@ -183,36 +186,27 @@ function checkBy(faultOf: (text: string) => string | null) {
   };
 }
 
-/** A table that is read from text, by a reader that says in a line what is wrong with it. */
-function tableBy<T extends object>(read: (text: string) => T | string, what: string) {
+/** What is made of a text by a reader that says in a line what is wrong with it. @param what begins that line */
+function readBy<T extends object>(read: (text: string) => T | string, what = "") {
   return (given: string, context: z.RefinementCtx): T => {
-    const table = read(given);
-    if (typeof table !== "string") return table;
-    context.addIssue({ code: "custom", message: `must be a JSON ${what}: ${table}` });
+    const made = read(given);
+    if (typeof made !== "string") return made;
+    context.addIssue({ code: "custom", message: what + made });
     return z.NEVER;
   };
-}
-
-function readOrigins(given: string, context: z.RefinementCtx): readonly string[] {
-  const origins = parseOrigins(given);
-  if (typeof origins !== "string") return origins;
-  context.addIssue({ code: "custom", message: origins });
-  return z.NEVER;
 }
 
 /** Belong to a connection, to a body, or to us: never handed on. */
 const OWN_HEADERS =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-.*|authorization|x-api-key|cookie|idempotency-key|x-headgate-.*)$/;
 
-function readHeaderNames(given: string, context: z.RefinementCtx): readonly string[] {
+function readHeaderNames(given: string): readonly string[] | string {
   const names = given
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((name) => name !== "");
   const bad = names.find((name) => !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || OWN_HEADERS.test(name));
-  if (bad === undefined) return names;
-  context.addIssue({ code: "custom", message: `${bad} is not a header that can be handed on` });
-  return z.NEVER;
+  return bad === undefined ? names : `${bad} is not a header that can be handed on`;
 }
 
 function parseParameters(given: string, context: z.RefinementCtx): Record<string, unknown> {
