@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { type Block, isPrinted, readBlocks, surprises } from "../support/node/document-blocks.ts";
-import { DocumentReader } from "../support/node/document-reader.ts";
+import { type Block, isPrinted, isProgram, readBlocks, surprises } from "../support/node/document-blocks.ts";
+import { DocumentReader, linkPackages } from "../support/node/document-reader.ts";
 import { type ServerProcess, startGatewayProcess, temporaryFolder } from "../support/node/process.ts";
 
 // Every command and program of the documents, run in order as a reader runs them, and compared with what they show.
@@ -29,6 +30,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm install ./headgate-0.1.0.tgz": "the test of the client's package does it",
 };
 
+const run = promisify(execFile);
 const textOf = (document: string) => readFileSync(path.join(ROOT, document), "utf8");
 const blocksOf = (document: string) => readBlocks(document, textOf(document));
 
@@ -67,7 +69,7 @@ describe.each(DOCUMENTS.filter((document) => blocksOf(document).some(isRun)))("t
 });
 
 function isRun({ language, text }: Block): boolean {
-  return ["ts", "js"].includes(language) || (language === "sh" && withoutNotRun(text) !== "");
+  return isProgram({ language }) || (language === "sh" && withoutNotRun(text) !== "");
 }
 
 function withoutNotRun(text: string): string {
@@ -78,6 +80,26 @@ function withoutNotRun(text: string): string {
 function firstLine({ text }: Block): string {
   return (text.split("\n")[0] ?? "").slice(0, 60).replaceAll("%", "%%");
 }
+
+test("the documents' programs in TypeScript compile", async () => {
+  const { folder, remove } = await temporaryFolder();
+  await linkPackages(folder);
+  const programs = DOCUMENTS.flatMap(blocksOf).filter(({ language }) => language === "ts");
+  const compilerOptions = {
+    ...{ module: "nodenext", target: "esnext", lib: ["esnext", "dom"], types: [] },
+    ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
+  };
+  await writeFile(path.join(folder, "package.json"), '{"type":"module"}');
+  await writeFile(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+  for (const { document, line, text } of programs) {
+    await writeFile(path.join(folder, `${document.replaceAll("/", "-")}-line-${line}.ts`), text);
+  }
+  const tsc = path.join(ROOT, "node_modules/.bin/tsc");
+  const faults = await run(tsc, ["-p", folder]).catch(({ stdout }: { stdout: string }) => ({ stdout }));
+  await remove();
+  expect(programs.length).toBeGreaterThan(0);
+  expect(faults.stdout).toBe("");
+});
 
 describe("what the documents name", () => {
   const all = DOCUMENTS.map((document) => ({ document, text: textOf(document) }));
@@ -97,7 +119,7 @@ describe("what the documents name", () => {
       }
     }
     const demo = path.join(ROOT, "src/cli/demo.ts");
-    expect((await promisify(execFile)(process.execPath, [demo, "--help"])).stdout).toContain("npm run demo");
+    expect((await run(process.execPath, [demo, "--help"])).stdout).toContain("npm run demo");
   });
 
   test("a link leads to a file or folder that is there, and to a heading in it", () => {

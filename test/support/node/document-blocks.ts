@@ -6,6 +6,7 @@ export interface Block {
   readonly line: number;
   /** What follows the fence: `sh`, `ts`, `js`, `xml`, …; empty for output and pictures. */
   readonly language: string;
+  /** What is run. A program without an import goes on with the program before it, which is a part of it then. */
   readonly text: string;
   /** The block without a language that follows directly: what the document says is printed. */
   readonly output: string | null;
@@ -29,11 +30,18 @@ export function readBlocks(document: string, markdown: string): Block[] {
     }
     const end = endOf(lines, at);
     const output = outputAfter(lines, end);
-    const text = lines.slice(at + 1, end).join("\n");
+    const own = lines.slice(at + 1, end).join("\n");
+    const before = blocks.findLast((block) => isProgram(block))?.text ?? "";
+    const text = isProgram({ language }) && !/^import /m.test(own) ? `${before}\n${own}` : own;
     blocks.push({ document, line: at + 1, language, text, output, file: NAMED.exec(paragraph)?.[1] ?? null });
     at = end;
   }
   return blocks;
+}
+
+/** Whether Node runs it. */
+export function isProgram({ language }: Pick<Block, "language">): boolean {
+  return language === "ts" || language === "js";
 }
 
 /** The index of the fence that closes the block. */

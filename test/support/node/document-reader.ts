@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Block } from "./document-blocks.ts";
+import { type Block, isProgram } from "./document-blocks.ts";
 import { type ServerProcess, startGatewayProcess, startServerProcess, temporaryFolder } from "./process.ts";
 
 /**
@@ -25,7 +25,6 @@ export class DocumentReader {
   /** Started by the document; the shared gateway is not among them. */
   #gateway: ServerProcess | null = null;
   #backend: ServerProcess | null = null;
-  #program = "";
 
   private constructor(state: Awaited<ReturnType<typeof temporaryFolder>>, gatewayUrl: string) {
     this.#folder = state.folder;
@@ -37,14 +36,7 @@ export class DocumentReader {
   /** @param gatewayUrl the gateway that `npm ci && npm start` stands for */
   static async begin(gatewayUrl: string): Promise<DocumentReader> {
     const state = await temporaryFolder();
-    for (const [name, target] of [
-      ["headgate", ROOT],
-      ["@camunda8/orchestration-cluster-api", path.join(ROOT, "node_modules/@camunda8/orchestration-cluster-api")],
-    ] as const) {
-      const link = path.join(state.folder, "node_modules", name);
-      await mkdir(path.dirname(link), { recursive: true });
-      await symlink(target, link);
-    }
+    await linkPackages(state.folder);
     return new DocumentReader(state, gatewayUrl);
   }
 
@@ -55,7 +47,7 @@ export class DocumentReader {
 
   /** @returns what the block printed; throws when it fails */
   async run({ language, text, file }: Block): Promise<string> {
-    if (language === "ts" || language === "js") return this.#runProgram(text, language);
+    if (isProgram({ language })) return this.#runProgram(text, language);
     if (language !== "sh") {
       if (file !== null) await writeFile(path.join(this.#folder, file), text);
       return "";
@@ -94,18 +86,25 @@ export class DocumentReader {
     return "";
   }
 
-  /** A block without an import goes on with the program of the block before. A Worker gets one request. */
+  /** A Worker gets one request. */
   async #runProgram(text: string, language: string): Promise<string> {
-    this.#program = /^import /m.test(text) ? text : `${this.#program}\n${text}`;
     const file = path.join(this.#folder, `program.${language}`);
-    await writeFile(file, this.#here(this.#program));
-    const isWorker = this.#program.includes("export default");
+    await writeFile(file, this.#here(text));
+    const isWorker = text.includes("export default");
     const start = isWorker ? path.join(this.#folder, "worker-call.mjs") : file;
     if (isWorker) await writeFile(start, workerCall(file, this.#gatewayUrl));
     const options = { cwd: this.#folder, timeout: PROGRAM_MS_MAX };
     const { stdout, stderr } = await run(process.execPath, ["--no-warnings", start], options);
     return stdout + stderr;
   }
+}
+
+/** Gives a folder the packages that programs of the documents import. */
+export async function linkPackages(folder: string): Promise<void> {
+  const camunda = "@camunda8/orchestration-cluster-api";
+  await mkdir(path.join(folder, "node_modules/@camunda8"), { recursive: true });
+  await symlink(ROOT, path.join(folder, "node_modules/headgate"));
+  await symlink(path.join(ROOT, "node_modules", camunda), path.join(folder, "node_modules", camunda));
 }
 
 const SERVE_OPTIONS = ["--port", "--persist-to", "--var"];
