@@ -1,4 +1,3 @@
-import { keepsNumbers, parseJson } from "../../core/json.ts";
 import type { FieldFault } from "../../core/problem.ts";
 
 /** Asking the admin routes. Whatever happens is an answer; nothing is thrown and nothing is tried a second time. */
@@ -44,9 +43,14 @@ export async function askAdmin<T>(token: string, method: Method, path: string, b
   }
 }
 
+const { rawJSON } = JSON as { readonly rawJSON?: (text: string) => unknown };
+
 /** Numbers as they were written where the browser can keep them; where it cannot, rounded as browsers do. */
 function readValue(text: string): unknown {
-  return keepsNumbers() ? parseJson(text) : JSON.parse(text);
+  return JSON.parse(text, (_member, value, context?: { readonly source?: string }) => {
+    const source = typeof value === "number" ? context?.source : undefined;
+    return source === undefined || source === String(value) ? value : (rawJSON?.(source) ?? value);
+  });
 }
 
 function problemOf({ status, headers }: Response, text: string): Fault {
