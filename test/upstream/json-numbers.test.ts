@@ -134,6 +134,16 @@ describe("the text of a backend", () => {
     });
   });
 
+  test.each(["deflate", "klingon", "gzip, br"])(
+    "in an encoding that fetch leaves as it is cannot be read: %s",
+    async (encoding) => {
+      newBackend(() => new Response("a", { headers: { "Content-Type": "text/plain", "Content-Encoding": encoding } }));
+      const { text } = await place("{}");
+      const why = `the answer has the Content-Encoding "${encoding}"`;
+      expect(JSON.parse(text).result).toEqual({ unreadable: why });
+    },
+  );
+
   test("that cannot be read says so of a refusal, too", async () => {
     newBackend(() => new Response(bytes(0xff), { status: 404 }));
     const { text } = await place("{}");

@@ -96,6 +96,11 @@ export class UpstreamExecutor implements DeliveringExecutor {
   }
 }
 
+/** The content encodings that `fetch` has undone when it hands over a body; bytes of any other are still encoded. */
+const DECODED_BY_FETCH = /^\s*(identity|gzip|br)?\s*$/i;
+/** As much of an encoding's name as an error shows. */
+const ENCODING_LENGTH_MAX = 40;
+
 /** The body of an answer, and the type that it has once it is text. @param asText as it came, for who understands it himself */
 async function readAnswer(
   response: Response,
@@ -103,6 +108,12 @@ async function readAnswer(
   asText: boolean,
 ): Promise<{ readonly body: AnswerBody; readonly contentType: string }> {
   const contentType = response.headers.get("Content-Type") ?? "";
+  const encoding = response.headers.get("Content-Encoding");
+  if (encoding !== null && !DECODED_BY_FETCH.test(encoding)) {
+    await response.body?.cancel();
+    const named = JSON.stringify(encoding.slice(0, ENCODING_LENGTH_MAX));
+    return { body: { kind: "unreadable", why: `the answer has the Content-Encoding ${named}` }, contentType };
+  }
   const bytes = await readBounded(response.body, bytesMax);
   if (bytes === null)
     return { body: { kind: "omitted", why: `the answer has more than ${bytesMax} bytes` }, contentType };
