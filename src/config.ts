@@ -72,6 +72,7 @@ const variables = z
     FINISHED_KEEP_HOURS: whole(1, 24 * 30, 24),
     FINISHED_KEEP_MAX: whole(1_000, 20_000_000, 1_000_000),
     FINISHED_KEEP_BYTES: whole(1024 * 1024, 4 * 1024 ** 3, 1024 ** 3),
+    STORAGE_BYTES_MAX: whole(1024 * 1024, 9 * 1024 ** 3, 8 * 1024 ** 3),
     LOG_REQUESTS: z.enum(["off", "refused", "on"]).default("refused"),
     USAGE_KEEP_DAYS: whole(1, 400, 14),
     AUDIT_KEEP_DAYS: whole(0, 36_500, 400),

@@ -140,3 +140,14 @@ export function givenBack(now: GateState | undefined, { from, to }: Pass): GateS
 export function heard(health: EngineHealth, nowMs: number): GateState {
   return { health, atMs: nowMs, passed: 0 };
 }
+
+/** Nobody knows when space is freed on a disk that is short of it. */
+export const STORAGE_RETRY_SECONDS = 30;
+/** Of an engine whose disk is short of space. */
+export const STORAGE_SHORT: EngineHealth = {
+  limit: "storage_full",
+  room: 0,
+  retryAfterSeconds: STORAGE_RETRY_SECONDS,
+  places: null,
+  lastsMs: GATE_INTERVAL_MS,
+};

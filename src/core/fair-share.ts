@@ -55,6 +55,12 @@ export class FairShare {
     if (this.#refused.size < FAIR_REMEMBERED_MAX) this.#refused.set(tenant, { weight, atMs: nowMs });
   }
 
+  /** Whether a tenant other than this one was refused of late. */
+  othersLack(tenant: string, nowMs: number): boolean {
+    this.#forgetOld(nowMs);
+    return this.#refused.size - (this.#refused.has(tenant) ? 1 : 0) > 0;
+  }
+
   /**
    * Whether the rule gives one more place to this tenant. That there is room for it at all has been seen to.
    *
@@ -62,9 +68,8 @@ export class FairShare {
    * @param lanes what is waiting, by tenant
    */
   allows(asker: Asker, places: number, lanes: Lanes, nowMs: number): boolean {
-    this.#forgetOld(nowMs);
+    const othersLack = this.othersLack(asker.tenant, nowMs);
     const held = lanes.holdingOf(asker.tenant)?.count ?? 0;
-    const othersLack = this.#refused.size - (this.#refused.has(asker.tenant) ? 1 : 0) > 0;
     if (held === 0 || !othersLack) return true;
     const weights = this.#weightsOfWanting(asker, lanes);
     const shareOf = (weight: number) => Math.max(1, Math.ceil((places * weight) / weights));

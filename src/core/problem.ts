@@ -51,7 +51,7 @@ export type AnyProblem = Problem | EngineProblem;
 export type AnyProblemCode = AnyProblem["code"];
 
 /** Refusals of layers 2 and 3: everyone has to wait. */
-export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused";
+export type OverloadCode = "queue_full" | "request_limit" | "write_limit" | "engine_paused" | "storage_full";
 
 interface Wire {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503 | 504;
@@ -80,6 +80,7 @@ export const WIRE: Readonly<Record<ProblemCode, Wire>> = {
   request_limit: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   write_limit: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   engine_paused: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
+  storage_full: { status: 503, title: "Service Unavailable", type: TEMPORARY_REDUCED_CAPACITY },
   idempotency_in_flight: { status: 409, title: "Conflict", type: BLANK },
   idempotency_conflict: { status: 422, title: "Unprocessable Content", type: BLANK },
   unavailable: { status: 503, title: "Service Unavailable", type: BLANK },
@@ -114,6 +115,7 @@ export const ENGINE_TITLES: Readonly<Record<AnyProblemCode, string>> = {
   request_limit: "RESOURCE_EXHAUSTED",
   write_limit: "RESOURCE_EXHAUSTED",
   engine_paused: "RESOURCE_EXHAUSTED",
+  storage_full: "RESOURCE_EXHAUSTED",
   idempotency_in_flight: "INVALID_STATE",
   idempotency_conflict: "INVALID_ARGUMENT",
   unavailable: "RESOURCE_EXHAUSTED",

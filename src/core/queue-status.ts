@@ -51,6 +51,8 @@ export interface OperatorStatus {
   readonly limitFloor: number | null;
   /** Commands that may be written a second now; null where nothing limits them. */
   readonly writeRatePerSecond: number | null;
+  /** Bytes in use on the object's disk; past `bytesMax` it takes critical commands only. */
+  readonly storage: { readonly bytes: number; readonly bytesMax: number };
   /** Dead letters that no operator has dealt with. */
   readonly deadLetters: number;
   /** Commands that were ever dead, those that were sent again included. */

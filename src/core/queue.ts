@@ -1,6 +1,9 @@
 import { FairLanes } from "./fair-lanes.ts";
 import { type Asker, FairShare } from "./fair-share.ts";
 import { Lane } from "./lane.ts";
+import type { OverloadCode } from "./problem.ts";
+import { TenantHoldings } from "./tenant-holdings.ts";
+import { QUEUE_BYTES_SHARE } from "./tenant-quotas.ts";
 
 /**
  * The bounded queue: which command is next, and whether one more may wait. Only ids and sizes live here; bodies are
@@ -35,7 +38,14 @@ export interface QueueBounds {
 export type Candidate = Omit<QueueEntry, "sequence">;
 
 /** There is no room, or what there is is for others, who hold less of their share. */
-export type QueueRefusal = "full" | "over_share";
+export type QueueRefusal =
+  | "full"
+  | "over_share"
+  /** The tenant's bodies fill its part of the queue's bytes. */
+  | "over_bytes"
+  /** A quota of the tenant's critical commands is used up. */
+  | "critical"
+  | "criticalBytes";
 
 /** Commands that are not in the queue and keep their place in its bounds: those between two attempts. */
 export interface Outside {
@@ -46,14 +56,26 @@ export interface Outside {
 
 const NOTHING_OUTSIDE: Outside = { ordinary: 0, criticalOf: () => 0 };
 
-/** Ids of critical commands live in memory (about 100 bytes each): a flood by one tenant must not end the object. */
-export const CRITICAL_WAITING_PER_TENANT_MAX = 50_000;
+/** How a refusal is told and counted: all that the queue refuses is a full queue, for everybody or for its tenant. */
+export function codeOf(refusal: OverloadCode | Exclude<QueueRefusal, "full"> | "deferred"): OverloadCode {
+  switch (refusal) {
+    case "over_share":
+    case "over_bytes":
+    case "critical":
+    case "criticalBytes":
+    case "deferred":
+      return "queue_full";
+    default:
+      return refusal;
+  }
+}
 
 export class CommandQueue {
   readonly #ordinary = new FairLanes();
   readonly #share = new FairShare();
   readonly #critical = new Lane();
-  readonly #criticalByTenant = new Map<string, number>();
+  /** Critical commands that wait: how many, and their bodies, by tenant. */
+  readonly #holdings = new TenantHoldings();
   readonly #outside: Outside;
   #bounds: QueueBounds;
   #peakDepth = 0;
@@ -117,7 +139,8 @@ export class CommandQueue {
   ): QueueEntry | QueueRefusal {
     const refusal = this.refusalOf(candidate, nowMs, placesMax);
     if (refusal !== null) {
-      if (!candidate.critical) this.wants(candidate, nowMs);
+      // Places kept for one that cannot use them would stand empty.
+      if (!candidate.critical && refusal !== "over_bytes") this.wants(candidate, nowMs);
       return refusal;
     }
     const entry = { ...candidate, sequence: nextSequence() };
@@ -136,11 +159,15 @@ export class CommandQueue {
     placesMax = Number.POSITIVE_INFINITY,
   ): QueueRefusal | null {
     if (candidate.critical) {
-      const waiting = (this.#criticalByTenant.get(candidate.tenant) ?? 0) + this.#outside.criticalOf(candidate.tenant);
-      return waiting < CRITICAL_WAITING_PER_TENANT_MAX ? null : "full";
+      const more = 1 + this.#outside.criticalOf(candidate.tenant);
+      if (!this.#holdings.hasRoom(candidate.tenant, "critical", more)) return "critical";
+      return this.#holdings.hasRoom(candidate.tenant, "criticalBytes", candidate.bytes) ? null : "criticalBytes";
     }
     if (!this.hasRoom(candidate.bytes)) return "full";
     if (this.#ordinary.size + this.#outside.ordinary === 0) this.#share.emptied(nowMs);
+    const held = this.#ordinary.holdingOf(candidate.tenant)?.bytes ?? 0;
+    const isOverBytes = held > 0 && held + candidate.bytes > QUEUE_BYTES_SHARE * this.#bounds.bytes;
+    if (isOverBytes && this.#share.othersLack(candidate.tenant, nowMs)) return "over_bytes";
     const places = Math.min(this.#bounds.count, placesMax) - this.#outside.ordinary;
     return this.#share.allows(candidate, places, this.#ordinary, nowMs) ? null : "over_share";
   }
@@ -154,7 +181,7 @@ export class CommandQueue {
   restore(entry: QueueEntry): void {
     if (entry.critical) {
       this.#critical.push(entry);
-      this.#criticalByTenant.set(entry.tenant, (this.#criticalByTenant.get(entry.tenant) ?? 0) + 1);
+      this.#countCritical(entry, 1);
     } else {
       this.#ordinary.push(entry);
       this.#peakDepth = Math.max(this.#peakDepth, this.#ordinary.size);
@@ -165,14 +192,14 @@ export class CommandQueue {
   take(): QueueEntry | undefined {
     const entry = this.#critical.shift();
     if (entry === undefined) return this.#ordinary.shift();
-    this.#forgetCritical(entry);
+    this.#countCritical(entry, -1);
     return entry;
   }
 
   /** Takes a waiting command out. False when it does not wait here (it runs, has ended, or was never accepted). */
   remove(sequence: number): boolean {
     const critical = this.#critical.remove(sequence);
-    if (critical !== undefined) this.#forgetCritical(critical);
+    if (critical !== undefined) this.#countCritical(critical, -1);
     return critical !== undefined || this.#ordinary.remove(sequence) !== undefined;
   }
 
@@ -202,9 +229,8 @@ export class CommandQueue {
     return this.#critical.has(sequence) || this.#ordinary.has(sequence);
   }
 
-  #forgetCritical(entry: QueueEntry): void {
-    const left = (this.#criticalByTenant.get(entry.tenant) ?? 1) - 1;
-    if (left === 0) this.#criticalByTenant.delete(entry.tenant);
-    else this.#criticalByTenant.set(entry.tenant, left);
+  #countCritical({ tenant, bytes }: QueueEntry, by: 1 | -1): void {
+    this.#holdings.add(tenant, "critical", by);
+    this.#holdings.add(tenant, "criticalBytes", by * bytes);
   }
 }

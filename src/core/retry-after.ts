@@ -38,3 +38,8 @@ function parseHttpDate(text: string, nowMs: number): number | null {
   }
   return null;
 }
+
+/** A wait in whole seconds, as `Retry-After` says it: at least one. */
+export function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}

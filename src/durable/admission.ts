@@ -1,20 +1,25 @@
-import { type EngineHealth, fullForMs, GATE_INTERVAL_MS, HEALTHY, scarceRoom } from "../core/depth-gate.ts";
+import {
+  type EngineHealth,
+  fullForMs,
+  GATE_INTERVAL_MS,
+  HEALTHY,
+  STORAGE_RETRY_SECONDS,
+  STORAGE_SHORT,
+  scarceRoom,
+} from "../core/depth-gate.ts";
 import { isCritical } from "../core/intents.ts";
 import type { OverloadCode, Problem } from "../core/problem.ts";
+import { codeOf } from "../core/queue.ts";
+import { wholeSeconds } from "../core/retry-after.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { type Refusal, refusalDetail } from "./refusals.ts";
-import type { Submission, Submitted } from "./submission.ts";
+import { type Refusal, refusalDetail, refusing } from "./refusals.ts";
+import { deadlineOf, type Submission, type Submitted } from "./submission.ts";
 
 /**
  * The door of the engine: takes a command, lets its caller wait for room, saves it for later, or refuses it. Between the
  * check of the bound and the row on disk there is no await, which is what makes the bound exact.
  */
-
-/** Why an ordinary command may not come in now, and what has to happen before one may. */
-type Refusing =
-  | { readonly code: Exclude<OverloadCode, "write_limit">; readonly ahead: number }
-  | { readonly code: "write_limit"; readonly waitMs: number };
 
 interface Waiting {
   readonly submission: Submission;
@@ -41,13 +46,17 @@ export class Admission {
   async submit(submission: Submission): Promise<Submitted> {
     const nowMs = Date.now();
     this.#hearWanting(submission, nowMs);
-    if (submission.bytes > this.#parts.queue.bounds.bytes) return this.#tooLarge(submission.bytes);
-    if (isCritical(this.#parts.config.intents, submission.intent)) return this.#offer(submission);
+    const { queue, config } = this.#parts;
+    if (submission.bytes > queue.bounds.bytes) return this.#tooLarge(submission.bytes, queue.bounds.bytes);
+    if (isCritical(config.intents, submission.intent)) return this.#offer(submission);
     // Time alone may have opened a place; it belongs to those who were here first.
     this.admitWaiting();
     const refusal = this.#refusalOf(submission, nowMs);
     if (refusal === null && !this.#room.has(submission.tenant)) return this.#offer(submission);
-    if (refusal !== null && this.#defers(refusal)) return this.#defer(submission, nowMs);
+    if (refusal !== null && this.#defers(refusal)) {
+      if (!this.#parts.deferred.hasRoom(submission)) return this.#refuse(submission, "deferred");
+      return this.#defer(submission, nowMs);
+    }
     const { enqueueWaitMs } = this.#parts.flowSettings;
     const forRoom = refusal === null || refusal === "queue_full";
     if (forRoom && enqueueWaitMs > 0) return await this.#waitForRoom(submission, enqueueWaitMs);
@@ -68,7 +77,7 @@ export class Admission {
     const nowMs = Date.now();
     for (const { what } of this.#room.waiters()) this.#parts.queue.wants(what.submission, nowMs);
     const refusalOf = (submission: Submission) => this.#refusalOf(submission, nowMs);
-    while (this.#refusing(nowMs) === null) {
+    while (refusing(this.#parts, nowMs) === null) {
       const next = this.#room.next(({ submission }) => refusalOf(submission) !== "queue_full");
       if (!this.#settle(next, refusalOf)) return;
     }
@@ -76,20 +85,15 @@ export class Admission {
 
   /** Sends everyone away who waits for room: the engine takes nothing now. */
   turnAway(): void {
-    while (
-      this.#settle(
-        this.#room.next(() => true),
-        () => "engine_paused",
-      )
-    );
+    while (this.#settle(this.#room.next(anyone), () => "engine_paused"));
   }
 
   /** Answers one who waited: takes its command, or refuses it. False when there is nobody. */
   #settle(waiter: Waiter<Waiting> | undefined, refusalOf: (submission: Submission) => Refusal | null): boolean {
     if (waiter === undefined) return false;
     const { submission, answer, deadline } = waiter.what;
-    clearTimeout(deadline);
     const refusal = refusalOf(submission);
+    clearTimeout(deadline);
     answer(refusal === null ? this.#offer(submission) : this.#refuse(submission, refusal));
     return true;
   }
@@ -97,8 +101,8 @@ export class Admission {
   /** Who was refused at the edge wants a place here, and was told a time to come back. */
   #hearWanting({ wanting = [] }: Submission, nowMs: number): void {
     if (wanting.length === 0) return;
-    const refusing = this.#refusing(nowMs);
-    const ahead = refusing === null || refusing.code === "write_limit" ? this.#parts.waiting : refusing.ahead;
+    const why = refusing(this.#parts, nowMs);
+    const ahead = why === null || why.code === "write_limit" ? this.#parts.waiting : why.ahead;
     for (const asker of wanting) {
       this.#parts.queue.wants(asker, nowMs, asker.agoMs);
       this.#parts.estimates.toldElsewhere(asker, asker.refused, ahead, nowMs);
@@ -124,7 +128,7 @@ export class Admission {
   /** Saves a command with no work planned. */
   #defer(submission: Submission, nowMs: number): Promise<Submitted> {
     const sequence = this.#write(submission, nowMs);
-    this.#parts.deferred.add(sequence);
+    this.#parts.deferred.add(sequence, submission);
     this.#parts.expect({ sequence, deadlineAtMs: deadlineOf(submission, nowMs) });
     this.#parts.flow.written(false, nowMs);
     return this.#accepted(sequence, submission, true);
@@ -160,70 +164,55 @@ export class Admission {
     });
   }
 
-  /** Why an ordinary command of so many bytes may not come in now; null when it may. */
-  #refusing(nowMs: number, bytes = 1): Refusing | null {
-    const { settings, queue, flow, waiting, inFlightCount, disk } = this.#parts;
-    if (settings.paused && !settings.accepting) return { code: "engine_paused", ahead: waiting };
-    if (disk.isShort) return { code: "queue_full", ahead: waiting };
-    const weighed = flow.weigh(inFlightCount, false, nowMs);
-    switch (weighed.verdict) {
-      case "request_limit":
-        return { code: "request_limit", ahead: inFlightCount };
-      case "write_limit":
-        return { code: "write_limit", waitMs: weighed.waitMs };
-      case "pass":
-        return queue.hasRoom(bytes) ? null : { code: "queue_full", ahead: waiting };
-    }
-  }
-
-  /** As above for this very submission: its tenant may also have its share. */
+  /** Why this very submission may not come in now; null when it may. Its tenant may also have its share. */
   #refusalOf({ tenant, bytes, weight }: Submission, nowMs: number): Refusal | null {
-    const refusing = this.#refusing(nowMs, bytes);
-    if (refusing !== null) return refusing.code;
-    const candidate = { tenant, bytes, weight, critical: false };
-    const refusal = this.#parts.queue.refusalOf(candidate, nowMs, this.#parts.places);
+    const why = refusing(this.#parts, nowMs, bytes);
+    if (why !== null) return why.code;
+    const { queue, places } = this.#parts;
+    const refusal = queue.refusalOf({ tenant, bytes, weight, critical: false }, nowMs, places);
     return refusal === "full" ? "queue_full" : refusal;
   }
 
   #refuse(submission: Submission, refusal: Refusal): Submitted {
     const nowMs = Date.now();
     const { queue, config, flow, refusals } = this.#parts;
-    const code = refusal === "over_share" ? "queue_full" : refusal;
+    const code = codeOf(refusal);
     refusals.add({ [code]: 1 });
-    if (code !== "engine_paused" && !isCritical(config.intents, submission.intent)) queue.wants(submission, nowMs);
+    const wants = refusal === code || refusal === "over_share";
+    if (wants && code !== "engine_paused" && !isCritical(config.intents, submission.intent))
+      queue.wants(submission, nowMs);
     const retryAfterSeconds = this.#retryAfterSeconds(submission, code, nowMs);
-    const detail = refusalDetail(refusal, queue.bounds, flow);
-    const problem: Problem = { code, detail, retryAfterSeconds };
-    return { kind: "refused", problem, health: this.health(nowMs), overShare: refusal === "over_share" };
+    const detail = refusalDetail(refusal, queue.bounds, flow, config.STORAGE_BYTES_MAX);
+    return refused({ code, detail, retryAfterSeconds }, this.health(nowMs), refusal === "over_share");
   }
 
   #retryAfterSeconds(submission: Submission, code: OverloadCode, nowMs: number): number {
-    const refusing = this.#refusing(nowMs);
-    if (refusing?.code === "write_limit" && code === refusing.code) return secondsOf(refusing.waitMs);
+    if (code === "storage_full") return STORAGE_RETRY_SECONDS;
+    const why = refusing(this.#parts, nowMs);
+    if (why?.code === "write_limit" && code === why.code) return wholeSeconds(why.waitMs);
     // A caller whose wait is over, or whose tenant has its share, is refused though there may be room for others.
-    const ahead = refusing?.code === code && "ahead" in refusing ? refusing.ahead : this.#parts.waiting;
+    const ahead = why?.code === code && "ahead" in why ? why.ahead : this.#parts.waiting;
     return this.#parts.estimates.retryAfterSeconds(submission, ahead, nowMs, Math.random());
   }
 
   /** What no queue of these bounds can ever hold. */
-  #tooLarge(bytes: number): Submitted {
-    const detail = `The command has ${bytes} bytes as it is stored; the queue holds ${this.#parts.queue.bounds.bytes}.`;
-    const problem: Problem = { code: "payload_too_large", detail };
-    return { kind: "refused", problem, health: this.health(Date.now()), overShare: false };
+  #tooLarge(bytes: number, bytesMax: number): Submitted {
+    const detail = `The command has ${bytes} bytes as it is stored; the queue holds ${bytesMax}.`;
+    return refused({ code: "payload_too_large", detail }, this.health(Date.now()));
   }
 
   /** What a caller is told that has gone before its command was looked at: nobody hears it. */
   gone(): Submitted {
-    const problem: Problem = { code: "queue_full", detail: "You have hung up.", retryAfterSeconds: 1 };
-    return { kind: "refused", problem, health: this.health(Date.now()), overShare: false };
+    return refused({ code: "queue_full", detail: "You have hung up.", retryAfterSeconds: 1 }, this.health(Date.now()));
   }
 
   /** What the edge may go by for a moment: a state that lasts, and not the second of a write rate. */
   health(nowMs: number): EngineHealth {
-    const refusing = this.#refusing(nowMs);
-    if (refusing?.code === "write_limit") return HEALTHY;
-    const next = refusing === null ? this.#scarceRoom() : { ...refusing, room: 0 };
+    const why = refusing(this.#parts, nowMs);
+    if (why?.code === "write_limit") return HEALTHY;
+    const next = why === null ? this.#scarceRoom() : { ...why, room: 0 };
     if (next === null || this.#defers(next.code)) return HEALTHY;
+    if (next.code === "storage_full") return STORAGE_SHORT;
     const { settings, places, estimates } = this.#parts;
     const lastsMs = settings.paused ? GATE_INTERVAL_MS : fullForMs(places, estimates.speed(nowMs).perSecond);
     return { limit: next.code, room: next.room, lastsMs, ...estimates.forEdge(next.ahead, nowMs) };
@@ -231,16 +220,13 @@ export class Admission {
 
   #scarceRoom() {
     const { queue, waiting, flow, flowSettings, inFlightCount: inFlight, places } = this.#parts;
-    const seats = flowSettings.enqueueWaitMs > 0 ? this.#room.free : 0;
-    return scarceRoom({ queueRoom: queue.room, seats, waiting, limit: flow.limit, inFlight, places });
+    const bounds = { queueRoom: queue.room, waiting, limit: flow.limit, inFlight, places };
+    return scarceRoom({ ...bounds, seats: flowSettings.enqueueWaitMs > 0 ? this.#room.free : 0 });
   }
 }
 
-/** After this the command need not begin; null: it always may. */
-function deadlineOf({ deadlineMs }: Submission, acceptedAtMs: number): number | null {
-  return deadlineMs === null ? null : acceptedAtMs + deadlineMs;
-}
+const anyone = () => true;
 
-function secondsOf(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
+function refused(problem: Problem, health: EngineHealth, overShare = false): Submitted {
+  return { kind: "refused", problem, health, overShare };
 }

@@ -10,7 +10,7 @@ export function backfill(parts: EngineParts): void {
   if (room <= 0) return;
   for (const row of deferred.oldest(Math.min(room, PIECE_MAX))) {
     if (!queue.hasRoom(row.bytes)) return;
-    deferred.remove(row.sequence);
+    deferred.remove(row.sequence, row);
     ledger.plan(row.sequence);
     queue.restore(parts.entryOf(row));
   }

@@ -187,7 +187,7 @@ export class CommandEngine extends DurableObject<Env> {
   /** Takes a dead letter off the list; its command stays dead. False when there is none of this id. */
   dropDeadLetter(commandId: string): boolean {
     const row = this.#views.deadRow(commandId);
-    if (row !== null) this.#parts.dead.drop(row.sequence);
+    if (row !== null) this.#parts.dead.drop(row);
     return row !== null;
   }
 

@@ -109,22 +109,26 @@ export class CommandStore {
   /**
    * Records an end. The body goes, except that of a dead command, which may be sent again.
    *
-   * @returns the bytes of result and error that are kept
+   * @returns whose it was, how large its body, and the bytes of result and error that are kept
    */
-  end(sequence: number, end: CommandEnd, times: EndTimes): number {
+  end(sequence: number, end: CommandEnd, times: EndTimes): Ended {
     const result = end.result ?? null;
     const error = end.error === undefined ? null : JSON.stringify(end.error);
     const keptBytes = (result?.length ?? 0) + (error?.length ?? 0);
     const ended = [end.state, result, error, keptBytes, times.attempts, times.startedAtMs, times.finishedAtMs];
     const fresh = this.#fresh.waiting(sequence);
+    let of: { readonly tenant: string; readonly bytes: number };
     if (fresh === undefined) {
-      this.#sql.exec(
-        `UPDATE commands SET state = ?1, result = ?2, error = ?3, kept_bytes = ?4, attempts = ?5, started_at = ?6,
+      of = this.#sql
+        .exec<{ tenant: string; bytes: number }>(
+          `UPDATE commands SET state = ?1, result = ?2, error = ?3, kept_bytes = ?4, attempts = ?5, started_at = ?6,
            finished_at = ?7, payload = CASE WHEN ?1 = 'dead' THEN payload END
-         WHERE sequence = ?8`,
-        ...[...ended, sequence],
-      );
+         WHERE sequence = ?8 RETURNING tenant, bytes`,
+          ...[...ended, sequence],
+        )
+        .one();
     } else {
+      of = fresh;
       const { tenant, intent, bytes, weight, acceptedAtMs, deadlineAtMs } = fresh;
       const payload = end.state === "dead" ? fresh.payload : null;
       this.#sql.exec(
@@ -136,7 +140,7 @@ export class CommandStore {
       this.#fresh.ended(fresh, end, times, keptBytes);
     }
     if (end.state === "dead") this.#sql.exec("INSERT OR IGNORE INTO dead_letters (sequence) VALUES (?)", sequence);
-    return keptBytes;
+    return { tenant: of.tenant, bytes: of.bytes, keptBytes };
   }
 
   setAttempts(sequence: number, attempts: number): void {
@@ -191,43 +195,15 @@ export class CommandStore {
   removeStraggler(sequence: number): void {
     this.#sql.exec("DELETE FROM stragglers WHERE sequence = ?", sequence);
   }
-
-  /**
-   * Clears ended commands in the order of their age, a bounded piece: of the `limit` oldest rows after `cursor` those
-   * that ended before `cutoffMs`. Dead letters and stragglers stay.
-   *
-   * @returns what was cleared, and the cursor for the next piece; null: there is no more, or it is too young
-   */
-  clear(cursor: number, mark: number, cutoffMs: number, limit: number): Cleared {
-    const rows = this.#sql
-      .exec<{ sequence: number; finished_at: number | null; bytes: number; listed: number }>(
-        `SELECT sequence, finished_at, kept_bytes AS bytes,
-           EXISTS (SELECT 1 FROM dead_letters d WHERE d.sequence = c.sequence) AS listed
-         FROM commands c WHERE sequence > ? AND sequence < ? ORDER BY sequence LIMIT ?`,
-        cursor,
-        mark,
-        limit,
-      )
-      .toArray();
-    const ended = rows.filter((row) => row.listed === 0 && row.finished_at !== null);
-    const old = ended.filter((row) => (row.finished_at ?? cutoffMs) <= cutoffMs);
-    for (const row of old) this.#sql.exec("DELETE FROM commands WHERE sequence = ?", row.sequence);
-    const last = rows.at(-1);
-    const more = rows.length === limit && old.length === ended.length;
-    return {
-      cleared: old.length,
-      bytes: old.reduce((sum, row) => sum + row.bytes, 0),
-      next: more && last !== undefined ? last.sequence : null,
-    };
-  }
 }
 
 function headersText({ headers }: NewCommand): string | null {
   return Object.keys(headers).length === 0 ? null : JSON.stringify(headers);
 }
 
-interface Cleared {
-  readonly cleared: number;
+/** A command that has ended. */
+export interface Ended {
+  readonly tenant: string;
   readonly bytes: number;
-  readonly next: number | null;
+  readonly keptBytes: number;
 }

@@ -1,3 +1,5 @@
+import type { TenantHoldings } from "../core/tenant-holdings.ts";
+import { ROW_BYTES } from "../core/tenant-quotas.ts";
 import { COLUMNS, checkedWaitingRow, type RawWaitingRow, type WaitingRow } from "./command-row.ts";
 
 /**
@@ -6,11 +8,13 @@ import { COLUMNS, checkedWaitingRow, type RawWaitingRow, type WaitingRow } from 
  */
 export class Deferred {
   readonly #sql: SqlStorage;
+  readonly #holdings: TenantHoldings;
   #size: number;
   #newest: number | null = null;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, holdings: TenantHoldings) {
     this.#sql = sql;
+    this.#holdings = holdings;
     this.#size = sql.exec<{ n: number }>("SELECT count(*) AS n FROM deferred").one().n;
   }
 
@@ -18,8 +22,14 @@ export class Deferred {
     return this.#size;
   }
 
-  add(sequence: number): void {
+  /** Whether one more of so many bytes stays within what the tenant may have here. */
+  hasRoom({ tenant, bytes }: Owned): boolean {
+    return this.#holdings.hasRoom(tenant, "deferred", ROW_BYTES + bytes);
+  }
+
+  add(sequence: number, { tenant, bytes }: Owned): void {
     this.#sql.exec("INSERT INTO deferred (sequence) VALUES (?)", sequence);
+    this.#holdings.add(tenant, "deferred", ROW_BYTES + bytes);
     this.#size += 1;
     this.#newest = sequence;
   }
@@ -53,7 +63,8 @@ export class Deferred {
     return this.#rows("").filter(({ deadlineAtMs }) => deadlineAtMs !== null);
   }
 
-  remove(sequence: number): void {
+  remove(sequence: number, { tenant, bytes }: Owned): void {
+    this.#holdings.add(tenant, "deferred", -(ROW_BYTES + bytes));
     this.#sql.exec("DELETE FROM deferred WHERE sequence = ?", sequence);
     this.#size -= 1;
   }
@@ -69,6 +80,9 @@ export class Deferred {
       .map(checkedWaitingRow);
   }
 }
+
+/** Whose command it is, and how large its body. */
+type Owned = Pick<WaitingRow, "tenant" | "bytes">;
 
 /** Whoever has so many ahead does not need to know how many exactly, and counting is what everybody else waits for. */
 const COUNT_MAX = 10_000;

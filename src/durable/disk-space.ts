@@ -4,17 +4,18 @@
  * than what is kept free.
  */
 
-/** An object may have 10 GB. Past this it takes only what ends work, so that ending work stays possible. */
-const STORAGE_BYTES_MAX = 8 * 1024 ** 3;
 /** Questions that one look answers. A command asks one or two, and writes a few MB at most. */
 const ANSWERS_PER_LOOK = 256;
 
 export class DiskSpace {
   readonly #sql: Pick<SqlStorage, "databaseSize">;
+  readonly #bytesMax: number;
   #answersLeft = 0;
 
-  constructor(sql: Pick<SqlStorage, "databaseSize">) {
+  /** @param bytesMax past this the object takes only what ends work, so that ending work stays possible */
+  constructor(sql: Pick<SqlStorage, "databaseSize">, bytesMax: number) {
     this.#sql = sql;
+    this.#bytesMax = bytesMax;
   }
 
   /** While it is short of space each question is a look: space that has come free is seen at once. */
@@ -23,8 +24,13 @@ export class DiskSpace {
       this.#answersLeft -= 1;
       return false;
     }
-    const isShort = this.#sql.databaseSize > STORAGE_BYTES_MAX;
+    const isShort = this.#sql.databaseSize > this.#bytesMax;
     if (!isShort) this.#answersLeft = ANSWERS_PER_LOOK - 1;
     return isShort;
+  }
+
+  /** A look of its own: it is shown, and not decided by. */
+  status(): { readonly bytes: number; readonly bytesMax: number } {
+    return { bytes: this.#sql.databaseSize, bytesMax: this.#bytesMax };
   }
 }

@@ -19,6 +19,7 @@ import { Pace } from "../core/pace.ts";
 import { CommandQueue, type QueueBounds, type QueueEntry } from "../core/queue.ts";
 import type { UpstreamStatus } from "../core/queue-status.ts";
 import { ReturnTimes } from "../core/return-times.ts";
+import type { TenantHoldings } from "../core/tenant-holdings.ts";
 import { EmbeddedExecutor } from "../executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../executor/embedded/schema.ts";
 import type { WaitingRow } from "./command-row.ts";
@@ -30,6 +31,8 @@ import { DiskSpace } from "./disk-space.ts";
 import { EndWaits } from "./end-waits.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 import { type EngineSettings, EngineState, type ReservedKeys } from "./engine-state.ts";
+import { FinishedCommands } from "./finished-commands.ts";
+import { restoreHoldings } from "./holdings.ts";
 import { InFlight } from "./in-flight.ts";
 import { Latencies } from "./latencies.ts";
 import { Ledger } from "./ledger.ts";
@@ -41,6 +44,7 @@ import { UsedKeys } from "./used-keys.ts";
 export class EngineParts {
   readonly storage: DurableObjectStorage;
   readonly disk: DiskSpace;
+  readonly holdings: TenantHoldings;
   /** Ends this life of the object; the next call or alarm starts it again from what is on disk. */
   readonly restart: (why: string) => void;
   readonly config: Config;
@@ -77,22 +81,24 @@ export class EngineParts {
     applySchema(ctx.storage, "commands", COMMAND_SCHEMA);
     applySchema(ctx.storage, "embedded", EMBEDDED_SCHEMA);
     this.storage = ctx.storage;
-    this.disk = new DiskSpace(sql);
     this.restart = (why) => ctx.abort(why);
     this.config = configOf(env);
+    this.disk = new DiskSpace(sql, this.config.STORAGE_BYTES_MAX);
+    this.holdings = restoreHoldings(sql);
     this.state = new EngineState(sql);
     this.#settings = this.state.settings();
     const keepMs = this.config.FINISHED_KEEP_HOURS * 3_600_000;
     this.store = new CommandStore(sql);
-    this.dead = new DeadLetters(sql);
-    this.deferred = new Deferred(sql);
-    this.usedKeys = new UsedKeys(sql, this.config.IDEMPOTENCY_KEEP_HOURS * 3_600_000);
+    this.dead = new DeadLetters(sql, this.holdings);
+    this.deferred = new Deferred(sql, this.holdings);
+    this.usedKeys = new UsedKeys(sql, this.config.IDEMPOTENCY_KEEP_HOURS * 3_600_000, this.holdings);
     const kept = { keepMs, keepCount: this.config.FINISHED_KEEP_MAX, keepBytes: this.config.FINISHED_KEEP_BYTES };
-    this.ledger = new Ledger(this.store, this.dead, this.state, kept, (from, count) =>
+    const finished = new FinishedCommands(sql, this.holdings);
+    this.ledger = new Ledger({ store: this.store, dead: this.dead, finished, state: this.state }, kept, (from, count) =>
       this.#oldestSequences(from, count),
     );
     this.keys = this.state.keySource(partitionOf(ctx.id.name), nowMs);
-    this.embedded = new EmbeddedExecutor(sql, this.keys, keepMs);
+    this.embedded = new EmbeddedExecutor(sql, this.keys, keepMs, this.holdings);
     this.#flowSettings = flowInForce(this.config.flow, this.#settings.flow);
     this.queue = new CommandQueue(this.#bounds(), this.retries);
     this.flow = new FlowControl(flowConfigOf(this.#flowSettings), nowMs, Math.random());

@@ -45,6 +45,7 @@ function operatorStatusOf(parts: EngineParts, health: EngineHealth, nowMs: numbe
     retryAfterSeconds: toldNow(health, nowMs),
     limitFloor: typeof minLimit === "number" ? minLimit : null,
     writeRatePerSecond: flow.writesPerSecond(nowMs),
+    storage: parts.disk.status(),
     deadLetters: dead.size,
     everDead: ledger.ends.dead + ledger.revived,
     measured: {

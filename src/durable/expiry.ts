@@ -46,7 +46,7 @@ export class Expiry {
     const row = isDeferred || queue.has(sequence) || retries.has(sequence) ? store.get(sequence) : null;
     if (row === null) return false;
     ledger.end(sequence, end, { attempts: row.attempts, startedAtMs: row.startedAtMs, finishedAtMs: nowMs });
-    if (isDeferred) deferred.remove(sequence);
+    if (isDeferred) deferred.remove(sequence, row);
     queue.remove(sequence);
     retries.remove(sequence);
     deadlines.remove(sequence);

@@ -3,6 +3,7 @@ import type { CommandEnd, CommandRow, EndTimes, NewCommand, WaitingRow } from ".
 import type { CommandStore } from "./command-store.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import { addTallies, type EngineState, type Mark, type Tally } from "./engine-state.ts";
+import type { FinishedCommands } from "./finished-commands.ts";
 
 /**
  * The books of the engine: what was accepted, how each command ended, what is kept. Exact over restarts without a row
@@ -13,6 +14,8 @@ import { addTallies, type EngineState, type Mark, type Tally } from "./engine-st
 
 /** So many ends may lie above the mark before it moves: what a restart has to read again. */
 const MARK_EVERY = 1000;
+/** So many bytes of results may lie above it, too: only what lies below goes when there is too much of it. */
+const MARK_EVERY_BYTES = 8 * 1024 * 1024;
 /** How many commands that still wait are listed as stragglers per move, so that the mark can pass them. */
 const STRAGGLERS_PER_MOVE = 100;
 /** Rows looked at per piece of clearing, so that no piece holds up the commands for long. */
@@ -29,9 +32,18 @@ export interface LedgerBounds {
 /** The lowest sequences at or above `from` that have not ended and are not deferred, at most `count`, in order. */
 export type Waiting = (from: number, count: number) => readonly number[];
 
+/** Where it is all written. */
+export interface Books {
+  readonly store: CommandStore;
+  readonly dead: DeadLetters;
+  readonly finished: FinishedCommands;
+  readonly state: EngineState;
+}
+
 export class Ledger {
   readonly #store: CommandStore;
   readonly #dead: DeadLetters;
+  readonly #finished: FinishedCommands;
   readonly #state: EngineState;
   readonly #bounds: LedgerBounds;
   readonly #waiting: Waiting;
@@ -43,9 +55,10 @@ export class Ledger {
   #nextSequence: number;
   #earlyCursor = 0;
 
-  constructor(store: CommandStore, dead: DeadLetters, state: EngineState, bounds: LedgerBounds, waiting: Waiting) {
+  constructor({ store, dead, finished, state }: Books, bounds: LedgerBounds, waiting: Waiting) {
     this.#store = store;
     this.#dead = dead;
+    this.#finished = finished;
     this.#state = state;
     this.#bounds = bounds;
     this.#waiting = waiting;
@@ -92,9 +105,10 @@ export class Ledger {
   }
 
   end(sequence: number, end: CommandEnd, times: EndTimes): void {
-    const bytes = this.#store.end(sequence, end, times);
-    this.#count(sequence, end.state, { by: 1, bytes });
-    if (end.state === "dead") this.#dead.added();
+    const { tenant, bytes, keptBytes } = this.#store.end(sequence, end, times);
+    this.#count(sequence, end.state, { by: 1, bytes: keptBytes });
+    this.#finished.added(tenant, keptBytes);
+    if (end.state === "dead") this.#dead.added(tenant, bytes);
     if (sequence < this.#mark.sequence) this.#store.removeStraggler(sequence);
   }
 
@@ -105,7 +119,8 @@ export class Ledger {
 
   /** A dead command waits again. */
   revive(row: CommandRow): void {
-    this.#dead.revive(row.sequence);
+    this.#dead.revive(row);
+    this.#finished.revived(row.tenant, row.keptBytes);
     this.#state.saveRevived(this.#revived + 1);
     this.#revived += 1;
     this.#count(row.sequence, "dead", { by: -1, bytes: -row.keptBytes });
@@ -114,11 +129,15 @@ export class Ledger {
 
   /** Moves the mark up once enough has ended above it, and clears early what is more than may be kept. */
   settle(nowMs: number): void {
-    if (this.#endedAboveMark < MARK_EVERY) return;
+    if (this.#isMarkBehind) this.#moveMark(nowMs);
+    this.#countCleared(this.#finished.clearOver(this.#mark.sequence));
+  }
+
+  #moveMark(nowMs: number): void {
     const waiting = this.#waiting(this.#mark.sequence, STRAGGLERS_PER_MOVE + 1);
     this.#advance(waiting[0] ?? this.#nextSequence);
     // Something old still waits in the way: it is listed, and passed.
-    if (this.#endedAboveMark >= MARK_EVERY) this.#pass(waiting);
+    if (this.#isMarkBehind) this.#pass(waiting);
     const { keepCount, keepBytes } = this.#bounds;
     const keptBytes = this.#total.bytes - this.#mark.clearedBytes;
     // Where the last piece ended: rows that stay (dead letters, say) must not be all that is ever looked at.
@@ -150,6 +169,11 @@ export class Ledger {
     return totalEnds(this.#total.ends) - totalEnds(this.#mark.below.ends);
   }
 
+  get #isMarkBehind(): boolean {
+    const bytes = this.#total.bytes - this.#mark.below.bytes;
+    return this.#endedAboveMark >= MARK_EVERY || bytes >= MARK_EVERY_BYTES;
+  }
+
   #pass(waiting: readonly number[]): void {
     const sequence = waiting[STRAGGLERS_PER_MOVE] ?? this.#nextSequence;
     for (const passed of waiting) if (passed < sequence) this.#store.addStraggler(passed);
@@ -164,12 +188,15 @@ export class Ledger {
   }
 
   #clear(cursor: number, cutoffMs: number, limit: number): number | null {
-    const { cleared, bytes, next } = this.#store.clear(cursor, this.#mark.sequence, cutoffMs, limit);
-    if (cleared > 0) {
-      const { cleared: before, clearedBytes } = this.#mark;
-      this.#saveMark({ ...this.#mark, cleared: before + cleared, clearedBytes: clearedBytes + bytes });
-    }
+    const { next, ...gone } = this.#finished.clear(cursor, this.#mark.sequence, cutoffMs, limit);
+    this.#countCleared(gone);
     return next;
+  }
+
+  #countCleared({ cleared, bytes }: { readonly cleared: number; readonly bytes: number }): void {
+    if (cleared === 0) return;
+    const { cleared: before, clearedBytes } = this.#mark;
+    this.#saveMark({ ...this.#mark, cleared: before + cleared, clearedBytes: clearedBytes + bytes });
   }
 
   #saveMark(mark: Mark): void {

@@ -1,11 +1,13 @@
 import type { FlowControl } from "../core/flow-control/flow-control.ts";
 import type { OverloadCode } from "../core/problem.ts";
-import type { QueueBounds } from "../core/queue.ts";
+import type { QueueBounds, QueueRefusal } from "../core/queue.ts";
+import { QUEUE_BYTES_SHARE, quotaText } from "../core/tenant-quotas.ts";
+import type { EngineParts } from "./engine-parts.ts";
 
 /** Refusals of the engine: why, in words, and how many. */
 
-/** Why a command may not come in: what everyone has to wait for, or others who hold less. */
-export type Refusal = OverloadCode | "over_share";
+/** Why a command may not come in: what everyone has to wait for, or what its tenant has used up. */
+export type Refusal = OverloadCode | Exclude<QueueRefusal, "full"> | "deferred";
 
 /** Refusals by code since the object started, those of the edge included as far as it has told. */
 export class RefusalCounts {
@@ -21,8 +23,21 @@ export class RefusalCounts {
 }
 
 /** Why a command was refused, in a sentence for whoever reads it. */
-export function refusalDetail(refusal: Refusal, bounds: QueueBounds, flow: FlowControl): string {
+export function refusalDetail(
+  refusal: Refusal,
+  bounds: QueueBounds,
+  flow: FlowControl,
+  storageBytesMax: number,
+): string {
   switch (refusal) {
+    case "over_bytes":
+      return `Your commands fill your part of the command queue (${QUEUE_BYTES_SHARE} of ${bounds.bytes} bytes). Wait until some have run.`;
+    case "critical":
+    case "criticalBytes":
+    case "deferred":
+      return `Your commands that wait have reached ${quotaText(refusal)}. Wait until some have run.`;
+    case "storage_full":
+      return `The engine's disk is short of space (STORAGE_BYTES_MAX of ${storageBytesMax} bytes). Only critical commands are taken.`;
     case "over_share":
       return "You have your share of the command queue; what is left of it is for others who wait for theirs.";
     case "engine_paused":
@@ -33,5 +48,26 @@ export function refusalDetail(refusal: Refusal, bounds: QueueBounds, flow: FlowC
       return `The engine takes ${flow.config.writeRate?.perSecond} commands a second. Everyone has to wait.`;
     case "queue_full":
       return `The command queue is full (at most ${bounds.count} commands, ${bounds.bytes} bytes). Everyone has to wait.`;
+  }
+}
+
+/** Why an ordinary command may not come in now, and what has to happen before one may. */
+export type Refusing =
+  | { readonly code: Exclude<OverloadCode, "write_limit">; readonly ahead: number }
+  | { readonly code: "write_limit"; readonly waitMs: number };
+
+/** Why an ordinary command of so many bytes may not come in now; null when it may. */
+export function refusing(parts: EngineParts, nowMs: number, bytes = 1): Refusing | null {
+  const { settings, queue, flow, waiting, inFlightCount, disk } = parts;
+  if (settings.paused && !settings.accepting) return { code: "engine_paused", ahead: waiting };
+  if (disk.isShort) return { code: "storage_full", ahead: waiting };
+  const weighed = flow.weigh(inFlightCount, false, nowMs);
+  switch (weighed.verdict) {
+    case "request_limit":
+      return { code: "request_limit", ahead: inFlightCount };
+    case "write_limit":
+      return { code: "write_limit", waitMs: weighed.waitMs };
+    case "pass":
+      return queue.hasRoom(bytes) ? null : { code: "queue_full", ahead: waiting };
   }
 }

@@ -1,6 +1,7 @@
 import type { CommandError } from "../core/command.ts";
 import { objectOf } from "../core/json.ts";
 import type { QueueEntry } from "../core/queue.ts";
+import type { TenantHoldings } from "../core/tenant-holdings.ts";
 import type { WorkShares } from "../core/work-shares.ts";
 import type { Outcome, TransactionalExecutor } from "../executor/port.ts";
 import type { CommandStore } from "./command-store.ts";
@@ -22,6 +23,7 @@ export interface RunnerParts {
   readonly ledger: Ledger;
   readonly keys: ReservedKeys;
   readonly embedded: TransactionalExecutor;
+  readonly holdings: TenantHoldings;
 }
 
 /** What became of a run: the command has ended, or it waits for another try. */
@@ -32,7 +34,7 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
   if (row === null) throw new Error(`queued command ${entry.sequence} has no row`);
   const times = { attempts: row.attempts + 1, startedAtMs: nowMs, finishedAtMs: nowMs };
   try {
-    parts.storage.transactionSync(() => {
+    inTransaction(parts, () => {
       const command = { id: parts.keys.format(entry.sequence), tenant: row.tenant, intent: row.intent };
       const payload = objectOf(parts.store.payload(entry.sequence));
       const outcome = parts.embedded.execute({ ...command, payload }, nowMs);
@@ -45,6 +47,11 @@ export function runCommand(parts: RunnerParts, entry: QueueEntry, nowMs: number)
     parts.store.undone(entry.sequence);
     return afterBug(parts, entry, times);
   }
+}
+
+/** What is counted in memory of what tenants hold is undone with the rows. */
+function inTransaction({ storage, holdings }: RunnerParts, run: () => void): void {
+  holdings.atomically(() => storage.transactionSync(run));
 }
 
 /** Timers that go off between two batches of commands: neither holds up the other for long. */
@@ -64,7 +71,7 @@ const TIMER_AGAIN_MS = 60_000;
  * @returns true when more may be due of tenants that need not wait
  */
 export function fireTimers(parts: RunnerParts, shares: WorkShares, nowMs: number): boolean {
-  const { embedded, storage, keys } = parts;
+  const { embedded, keys } = parts;
   const due = embedded.dueTimers(nowMs, TIMERS_PER_TURN_MAX, shares.waiting(nowMs));
   const enough = embedded.stepsSpent() + TIMER_TURN_STEPS_MAX;
   for (const timers of due) {
@@ -72,7 +79,7 @@ export function fireTimers(parts: RunnerParts, shares: WorkShares, nowMs: number
     if (!shares.mayRun(timers.tenant, nowMs)) continue;
     const before = embedded.stepsSpent();
     try {
-      storage.transactionSync(() => embedded.fireTimers(timers, nowMs));
+      inTransaction(parts, () => embedded.fireTimers(timers, nowMs));
     } catch (error) {
       console.error(JSON.stringify({ event: "timer_threw", sequence: timers.seq, error: String(error) }));
       keys.confirm();

@@ -49,8 +49,10 @@ export function answerFor(command: CommandView): FirstAnswer {
   return { told, commandId, state, queuedAhead, estimatedWaitSeconds };
 }
 
-/** As it is kept: an end that is too long for it is read from its command again. */
-export type KeptAnswer = FirstAnswer | ({ readonly told: "ended_as_kept" } & Acceptance);
+/** As it is kept: an end is read from its command again. */
+export type KeptAnswer =
+  | Exclude<FirstAnswer, { readonly told: "ended" }>
+  | ({ readonly told: "ended_as_kept" } & Acceptance);
 
 /** What an accepted command's caller is told at once. */
 export type Acceptance = Pick<CommandView, "commandId" | "state" | "queuedAhead" | "estimatedWaitSeconds">;
@@ -76,3 +78,8 @@ export type Submitted =
       /** Others may come in; this tenant has its share. */
       readonly overShare: boolean;
     };
+
+/** After this the command need not begin; null: it always may. In Unix milliseconds. */
+export function deadlineOf({ deadlineMs }: Submission, acceptedAtMs: number): number | null {
+  return deadlineMs === null ? null : acceptedAtMs + deadlineMs;
+}

@@ -1,4 +1,6 @@
 import { type ClaimedKey, judgeKey, type KeyVerdict, type UsedKey } from "../core/idempotency.ts";
+import type { TenantHoldings } from "../core/tenant-holdings.ts";
+import { ROW_BYTES } from "../core/tenant-quotas.ts";
 import type { FirstAnswer, KeptAnswer, KeyUse } from "./submission.ts";
 
 /**
@@ -7,19 +9,21 @@ import type { FirstAnswer, KeptAnswer, KeyUse } from "./submission.ts";
  * and until a time: no crash can lock it.
  */
 
-/** A command with a longer text is not kept a second time: a row has 2 MB. */
-const ANSWER_LENGTH_MAX = 500_000;
 const CLEAR_PIECE = 500;
+/** Keys that go at a time once a tenant has too many: finding the oldest reads all of that tenant's. */
+const EVICTED_KEYS = 4_000;
 
 export class UsedKeys {
   readonly #sql: SqlStorage;
   readonly #keepMs: number;
+  readonly #holdings: TenantHoldings;
   readonly #claims = new Map<string, ClaimedKey>();
 
   /** @param keepMs how long a used key is kept, in milliseconds */
-  constructor(sql: SqlStorage, keepMs: number) {
+  constructor(sql: SqlStorage, keepMs: number, holdings: TenantHoldings) {
     this.#sql = sql;
     this.#keepMs = keepMs;
+    this.#holdings = holdings;
   }
 
   judge(tenant: string, { key, fingerprint }: KeyUse, nowMs: number): KeyVerdict<KeptAnswer> {
@@ -40,8 +44,13 @@ export class UsedKeys {
     this.#claims.delete(nameOf(tenant, key));
   }
 
-  /** Writes what the first request is told. To be called in the event that accepts its command. */
+  /**
+   * Writes what the first request is told. To be called in the event that accepts its command. The oldest keys of a
+   * tenant that has too many go.
+   */
   use(tenant: string, { key, fingerprint }: KeyUse, answer: FirstAnswer, nowMs: number): void {
+    // One that was kept for its time is written over.
+    if (this.#used(tenant, key) === null) this.#holdings.add(tenant, "keys", bytesOf(key));
     this.#sql.exec(
       "INSERT OR REPLACE INTO idempotency_keys (tenant, key, fingerprint, used_at, answer) VALUES (?, ?, ?, ?, ?)",
       tenant,
@@ -50,6 +59,7 @@ export class UsedKeys {
       nowMs,
       textOf(answer),
     );
+    if (!this.#holdings.hasRoom(tenant, "keys", 0)) this.#evict(tenant);
   }
 
   /** The first request was held open, and is told how its command stands by now. */
@@ -78,9 +88,23 @@ export class UsedKeys {
     for (const row of rows) {
       if (nowMs - row.used_at < this.#keepMs) continue;
       this.#sql.exec("DELETE FROM idempotency_keys WHERE tenant = ? AND key = ?", row.tenant, row.key);
+      this.#holdings.add(row.tenant, "keys", -bytesOf(row.key));
     }
     const last = rows.length === CLEAR_PIECE ? rows.at(-1) : undefined;
     return last === undefined ? null : [last.tenant, last.key];
+  }
+
+  #evict(tenant: string): void {
+    const gone = this.#sql
+      .exec<{ key: string }>(
+        `DELETE FROM idempotency_keys WHERE tenant = ?1 AND used_at <=
+           (SELECT used_at FROM idempotency_keys WHERE tenant = ?1 ORDER BY used_at LIMIT 1 OFFSET ?2)
+         RETURNING key`,
+        tenant,
+        EVICTED_KEYS,
+      )
+      .toArray();
+    for (const { key } of gone) this.#holdings.add(tenant, "keys", -bytesOf(key));
   }
 
   #used(tenant: string, key: string): UsedKey<KeptAnswer> | null {
@@ -100,9 +124,14 @@ function nameOf(tenant: string, key: string): string {
   return `${key.length}:${key}:${tenant}`;
 }
 
+/** What a key takes on disk. Its answer is short, see {@link textOf}. */
+function bytesOf(key: string): number {
+  return ROW_BYTES + key.length;
+}
+
+/** A command that has ended is not kept a second time, but read again from its own row. */
 function textOf(answer: FirstAnswer): string {
-  const text = JSON.stringify(answer);
-  if (answer.told !== "ended" || text.length <= ANSWER_LENGTH_MAX) return text;
+  if (answer.told !== "ended") return JSON.stringify(answer);
   const { commandId, state } = answer.command;
   const kept: KeptAnswer = { told: "ended_as_kept", commandId, state };
   return JSON.stringify(kept);

@@ -153,6 +153,7 @@ const DETAILS: Readonly<Record<OverloadCode, string>> = {
   request_limit: "The engine works on as many commands as it bears. Everyone has to wait.",
   write_limit: "The engine takes no more commands this second. Everyone has to wait.",
   engine_paused: "An operator has paused the engine, and it takes no commands.",
+  storage_full: "The engine's disk is short of space (STORAGE_BYTES_MAX). Only critical commands are taken.",
 };
 
 /** What the engine has just said of itself. */

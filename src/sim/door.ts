@@ -1,6 +1,7 @@
 import { type EngineHealth, fullForMs, HEALTHY, scarceRoom } from "../core/depth-gate.ts";
 import type { OverloadCode } from "../core/problem.ts";
 import type { QueueEntry } from "../core/queue.ts";
+import { codeOf } from "../core/queue.ts";
 import { type Waiter, WaitingRoom } from "../core/waiting-room.ts";
 import { claimKey, releaseKey, useKey } from "./keys.ts";
 import type { Life } from "./life.ts";
@@ -206,7 +207,7 @@ export class Door {
   #refuse(submission: Submission, refusal: Refusal, answer: Answer): void {
     const { world, outbox, queue, disk } = this.#life;
     const nowMs = world.clock();
-    const code = refusal === "over_share" ? "queue_full" : refusal;
+    const code = codeOf(refusal);
     const before = disk.writes;
     if (world.sabotage === "refusal-writes") disk.save({});
     if (!submission.critical) queue.wants(submission, nowMs);

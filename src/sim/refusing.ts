@@ -1,9 +1,10 @@
 import type { OverloadCode } from "../core/problem.ts";
+import type { QueueRefusal } from "../core/queue.ts";
 import type { Life } from "./life.ts";
 
 /** Why an ordinary command may not come in now, by the core's flow control and queue; null: it may. */
 
-export type Refusal = OverloadCode | "over_share";
+export type Refusal = OverloadCode | Exclude<QueueRefusal, "full">;
 export type Refusing =
   | { readonly code: "queue_full" | "request_limit"; readonly ahead: number }
   | { readonly code: "write_limit"; readonly waitMs: number };

@@ -13,8 +13,14 @@ export type Reports = readonly (EngineReport | null)[];
 
 type Value = (report: EngineReport) => number | null;
 
-const REFUSED_ALWAYS = ["rate_limited", "queue_full", "request_limit", "write_limit", "engine_paused"];
-const OVERLOAD: readonly OverloadCode[] = ["queue_full", "request_limit", "write_limit", "engine_paused"];
+const REFUSED_ALWAYS = ["rate_limited", "queue_full", "request_limit", "write_limit", "engine_paused", "storage_full"];
+const OVERLOAD: readonly OverloadCode[] = [
+  "queue_full",
+  "request_limit",
+  "write_limit",
+  "engine_paused",
+  "storage_full",
+];
 
 export function engineFamilies(reports: Reports): Family[] {
   const answered = reports.flatMap((report, n) => (report === null ? [] : [{ report, partition: String(n + 1) }]));
@@ -101,6 +107,12 @@ function gauges(gauge: Gauge): Family[] {
       ({ pacePerSecond }) => pacePerSecond,
     ),
     gauge("headgate_dead_letters", "Dead letters that nobody has dealt with.", ({ operator }) => operator.deadLetters),
+    gauge("headgate_storage_bytes", "Bytes in use on the disk.", ({ operator }) => operator.storage.bytes),
+    gauge(
+      "headgate_storage_bytes_max",
+      "Past so many only critical commands are taken.",
+      ({ operator }) => operator.storage.bytesMax,
+    ),
     gauge("headgate_paused", "1 while an operator has paused it.", ({ paused }) => (paused ? 1 : 0)),
   ];
 }

@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Retries } from "../../src/core/delivery/retries.ts";
-import {
-  type Candidate,
-  CommandQueue,
-  CRITICAL_WAITING_PER_TENANT_MAX,
-  type QueueEntry,
-} from "../../src/core/queue.ts";
+import { type Candidate, CommandQueue, type QueueEntry } from "../../src/core/queue.ts";
+import { TENANT_QUOTAS } from "../../src/core/tenant-quotas.ts";
 
 const BIG = { count: 1_000_000, bytes: 1_000_000_000 };
 
@@ -39,7 +35,7 @@ describe("a bounded queue", () => {
     expect(queue.room).toBe(9);
     queue.offer(candidate({ bytes: 30 }), () => sequence++, 0);
     expect(queue.room).toBe(3);
-    queue.offer(candidate({ bytes: 60 }), () => sequence++, 0);
+    queue.offer(candidate({ bytes: 60, tenant: "other" }), () => sequence++, 0);
     expect(queue.room).toBe(0);
   });
 
@@ -71,9 +67,31 @@ describe("a bounded queue", () => {
   test("one tenant's flood of critical commands ends, and another tenant's passes", () => {
     const queue = new CommandQueue(BIG);
     const next = counter();
-    for (let n = 0; n < CRITICAL_WAITING_PER_TENANT_MAX; n++) queue.offer(candidate({ critical: true }), next, 0);
-    expect(queue.offer(candidate({ critical: true }), next, 0)).toBe("full");
-    expect(queue.offer(candidate({ critical: true, tenant: "other" }), next, 0)).not.toBe("full");
+    for (let n = 0; n < TENANT_QUOTAS.critical.value; n++) queue.offer(candidate({ critical: true }), next, 0);
+    expect(queue.offer(candidate({ critical: true }), next, 0)).toBe("critical");
+    expect(queue.offer(candidate({ critical: true, tenant: "other" }), next, 0)).toMatchObject({ tenant: "other" });
+  });
+
+  test("so do its bytes", () => {
+    const queue = new CommandQueue(BIG);
+    const next = counter();
+    const half = candidate({ critical: true, bytes: TENANT_QUOTAS.criticalBytes.value / 2 });
+    expect([1, 2, 3].map(() => typeof queue.offer(half, next, 0))).toEqual(["object", "object", "string"]);
+    expect(queue.offer(half, next, 0)).toBe("criticalBytes");
+    queue.take();
+    expect(queue.offer(half, next, 0)).toMatchObject({ bytes: half.bytes });
+  });
+
+  test("while others lack room a tenant's large bodies leave half of the queue's bytes to them", () => {
+    const queue = new CommandQueue({ count: 100, bytes: 1000 });
+    const next = counter();
+    expect(queue.offer(candidate({ bytes: 900, tenant: "large" }), next, 0)).toMatchObject({ tenant: "large" });
+    queue.take();
+    for (let n = 0; n < 5; n++) queue.offer(candidate({ bytes: 100 }), next, 0);
+    expect(queue.offer(candidate({ bytes: 100 }), next, 0)).toMatchObject({ tenant: "t" });
+    queue.wants({ tenant: "other", weight: 1 }, 0);
+    expect(queue.offer(candidate({ bytes: 1 }), next, 0)).toBe("over_bytes");
+    expect(queue.offer(candidate({ bytes: 400, tenant: "other" }), next, 0)).toMatchObject({ tenant: "other" });
   });
 
   test("a lower bound throws nobody out", () => {
@@ -134,12 +152,12 @@ test("critical commands between two attempts count in their tenant's ceiling", (
   const critical = candidate({ tenant: "a", critical: true });
   let sequence = 0;
   const offer = () => queue.offer(critical, () => ++sequence, 0);
-  for (let n = 0; n < CRITICAL_WAITING_PER_TENANT_MAX; n++) offer();
-  expect(offer()).toBe("full");
+  for (let n = 0; n < TENANT_QUOTAS.critical.value; n++) offer();
+  expect(offer()).toBe("critical");
   const taken = queue.take();
   if (taken === undefined) throw new Error("nothing was taken");
   retries.add(taken, 1_000, 0);
-  expect(offer()).toBe("full");
+  expect(offer()).toBe("critical");
   expect(queue.refusalOf({ ...critical, tenant: "b" }, 0)).toBeNull();
   retries.remove(taken.sequence);
   expect(offer()).toMatchObject({ critical: true });

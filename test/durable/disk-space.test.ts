@@ -7,12 +7,15 @@ const GB = 1024 ** 3;
 
 function diskOf(bytes: number) {
   const disk = { bytes, looks: 0 };
-  const space = new DiskSpace({
-    get databaseSize() {
-      disk.looks += 1;
-      return disk.bytes;
+  const space = new DiskSpace(
+    {
+      get databaseSize() {
+        disk.looks += 1;
+        return disk.bytes;
+      },
     },
-  });
+    8 * GB,
+  );
   return { disk, space };
 }
 

@@ -4,13 +4,14 @@
  */
 
 import { expect, it } from "vitest";
+import { TenantHoldings } from "../../src/core/tenant-holdings.ts";
 import { EmbeddedExecutor } from "../../src/executor/embedded/executor.ts";
 import { countingSql, type Engine, KEEP_MS, SECOND, T0, withEngine } from "./harness.ts";
 import { end, install, modelOf, parallel, start, task, timer } from "./models.ts";
 
 function cost(engine: Engine, act: (executor: EmbeddedExecutor) => void): { read: number; written: number } {
   const counted = countingSql(engine.sql);
-  act(new EmbeddedExecutor(counted.sql, engine.keys, KEEP_MS));
+  act(new EmbeddedExecutor(counted.sql, engine.keys, KEEP_MS, new TenantHoldings()));
   return { read: counted.rowsRead(), written: counted.rowsWritten() };
 }
 

@@ -12,6 +12,7 @@ import { expect } from "vitest";
 import type { Intent } from "../../src/core/intents.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { formatKey, type KeySource, parseKey } from "../../src/core/keys.ts";
+import { TenantHoldings } from "../../src/core/tenant-holdings.ts";
 import { EmbeddedExecutor } from "../../src/executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../../src/executor/embedded/schema.ts";
 import type { Outcome } from "../../src/executor/port.ts";
@@ -44,6 +45,7 @@ export class Engine {
   readonly sql: SqlStorage;
   readonly executor: EmbeddedExecutor;
   readonly keys: KeySource;
+  readonly holdings = new TenantHoldings();
   #commands = 0;
 
   constructor(sql: SqlStorage) {
@@ -57,7 +59,7 @@ export class Engine {
       },
     };
     this.sql = sql;
-    this.executor = new EmbeddedExecutor(sql, this.keys, KEEP_MS);
+    this.executor = new EmbeddedExecutor(sql, this.keys, KEEP_MS, this.holdings);
   }
 
   run(tenant: string, intent: Intent, payload: JsonObject, nowMs = T0): Outcome {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SWEEP_BYTES_MAX, SWEEP_ROWS_MAX } from "../../src/executor/embedded/instances.ts";
+import { SWEEP_BYTES_MAX, SWEEP_ROWS_MAX } from "../../src/executor/embedded/ended-instances.ts";
 import { VARIABLES_BYTES_MAX } from "../../src/executor/embedded/variables.ts";
 import { type Engine, failed, KEEP_MS, T0, UNKNOWN_KEY, withEngine } from "./harness.ts";
 

@@ -35,6 +35,7 @@ const report: EngineReport = {
     retryAfterSeconds: null,
     limitFloor: 1,
     writeRatePerSecond: 100,
+    storage: { bytes: 4096, bytesMax: 8 * 1024 ** 3 },
     deadLetters: 0,
     everDead: 0,
     measured: {

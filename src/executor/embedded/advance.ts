@@ -69,8 +69,8 @@ export function write(
   const { tokens, variables } = decided;
   const done = forgetDone(work, completed === null ? instance.done : [...instance.done, completed]);
   applyEffects(work, instance.seq, decided.effects);
-  if (tokens.length === 0) endInstance(work, instance.seq, "completed", done, variables);
-  else moveInstance(work, instance.seq, { tokens, done }, variables);
+  if (tokens.length === 0) endInstance(work, instance, "completed", done, variables);
+  else moveInstance(work, instance, { tokens, done }, variables);
 }
 
 /** Makes the jobs and incidents that tokens rest for. */

@@ -8,13 +8,15 @@
  */
 
 import type { JsonObject } from "../../core/json.ts";
+import { ROW_BYTES } from "../../core/tenant-quotas.ts";
 import type { Outcome } from "../port.ts";
 import { compile, type Fault } from "./bpmn/compile.ts";
 import type { ProcessModel } from "./bpmn/model.ts";
 import type { Task } from "./definitions.ts";
 import { FEEL_STEPS_MAX } from "./feel/feel.ts";
+import { DEFINITION_BYTES } from "./holdings.ts";
 import { MESSAGE_LENGTH_MAX, type Payload } from "./payloads.ts";
-import { assertFound, invalidArgument, succeeded, type Work } from "./work.ts";
+import { assertFound, invalidArgument, quotaExceeded, succeeded, type Work } from "./work.ts";
 
 /** A model is one value in a row, and the row must stay well under SQLite's 2 MB. In bytes of JSON. */
 const MODEL_BYTES_MAX = 1024 * 1024;
@@ -27,6 +29,7 @@ export function deploy(work: Work, payload: Payload<"DEPLOYMENT:CREATE">): Outco
   const tasks = encodeTasks(assertFound(payload.tasks, "the tasks to deploy"));
   const newest = newestVersion(work, processId);
   if (newest?.tasks === tasks) return succeeded();
+  if (!hasRoomFor(work, [tasks])) return noRoom();
   insertDefinition(work, { processId, version: (newest?.version ?? 0) + 1, tasks, document: null });
   return succeeded();
 }
@@ -62,6 +65,15 @@ function deployDocuments(work: Work, resources: readonly Resource[]): Outcome {
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) return invalidArgument(`The process ${twice} is in this deployment twice.`);
 
+  const added = documents.filter((document) => !isNewest(document, newestVersion(work, document.model.processId)));
+  if (
+    !hasRoomFor(
+      work,
+      added.map(({ text }) => text),
+    )
+  )
+    return noRoom();
+
   const deploymentKey = work.keys.format(work.keys.next());
   return succeeded({ deploymentKey, deployments: documents.map((document) => deployDocument(work, document)) });
 }
@@ -69,15 +81,33 @@ function deployDocuments(work: Work, resources: readonly Resource[]): Outcome {
 function deployDocument(work: Work, document: Document): JsonObject {
   const { processId } = document.model;
   const newest = newestVersion(work, processId);
-  const isSame = newest?.fingerprint === document.fingerprint && newest.model === document.text;
-  const version = isSame ? newest.version : (newest?.version ?? 0) + 1;
-  const seq = isSame ? newest.seq : insertDefinition(work, { processId, version, tasks: null, document });
+  const same = isNewest(document, newest) ? newest : undefined;
+  const version = same?.version ?? (newest?.version ?? 0) + 1;
+  const seq = same?.seq ?? insertDefinition(work, { processId, version, tasks: null, document });
   return {
     processDefinitionId: processId,
     processDefinitionVersion: version,
     processDefinitionKey: work.keys.format(seq),
     resourceName: document.resource,
   };
+}
+
+/** Whether a document is the newest version again. */
+function isNewest(document: Document, newest: VersionRow | undefined): boolean {
+  return newest?.fingerprint === document.fingerprint && newest.model === document.text;
+}
+
+/** Whether new versions with these texts stay within what the tenant may hold. */
+function hasRoomFor(work: Work, texts: readonly string[]): boolean {
+  const bytes = texts.reduce((sum, text) => sum + ROW_BYTES + text.length, 0);
+  return bytes === 0 || work.holdings.hasRoom(work.tenant, "definitions", bytes);
+}
+
+function noRoom(): Outcome {
+  return quotaExceeded(
+    "definitions",
+    "Definitions stay as long as their tenant; deploy what is needed, and less often",
+  );
 }
 
 function faultsOf(resource: string, faults: readonly Fault[]): string {
@@ -118,10 +148,10 @@ function insertDefinition(work: Work, { processId, version, tasks, document }: N
   const seq = work.keys.next();
   // Before it is there: of a transaction that is undone nothing may be left in memory, and nobody looks in between.
   work.models.hasNewer(work.tenant, processId);
-  work.sql.exec(
+  const inserted = work.sql.exec<{ bytes: number }>(
     `INSERT INTO process_definitions
        (seq, tenant, process_id, version, name, version_tag, resource, fingerprint, tasks, model)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${DEFINITION_BYTES} AS bytes`,
     seq,
     work.tenant,
     processId,
@@ -133,6 +163,7 @@ function insertDefinition(work: Work, { processId, version, tasks, document }: N
     tasks,
     document?.text ?? null,
   );
+  work.holdings.add(work.tenant, "definitions", inserted.one().bytes);
   return seq;
 }
 

@@ -7,12 +7,15 @@
  */
 
 import { INTENTS } from "../../core/intents.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { KeySource } from "../../core/keys.ts";
+import type { TenantHoldings } from "../../core/tenant-holdings.ts";
 import type { ExecutableCommand, Outcome, TransactionalExecutor } from "../port.ts";
 import { activateJobs, nextJobMs } from "./activation.ts";
 import { deploy } from "./deployments.ts";
+import { EndedInstances } from "./ended-instances.ts";
 import { resolveIncident } from "./incidents.ts";
-import { cancelInstance, createInstance, sweepInstances } from "./instances.ts";
+import { cancelInstance, createInstance } from "./instances.ts";
 import { completeJob, failJob, throwError, updateJob } from "./job-commands.ts";
 import { Models } from "./models.ts";
 import { Notices, type TakenNotices } from "./notices.ts";
@@ -22,12 +25,14 @@ import type { Fault } from "./search-filter.ts";
 import type { SearchKind } from "./search-kinds.ts";
 import { stepsSpent } from "./spent.ts";
 import { type DueInstance, dueInstances, fireInstance, nextDueMs, postponeInstance } from "./timers.ts";
-import type { Work } from "./work.ts";
+import { quotaExceeded, type Work } from "./work.ts";
 
 export class EmbeddedExecutor implements TransactionalExecutor {
   readonly #sql: SqlStorage;
   readonly #keys: KeySource;
   readonly #keepMs: number;
+  readonly #holdings: TenantHoldings;
+  readonly #ended: EndedInstances;
   readonly #models = new Models();
   readonly #notices = new Notices();
 
@@ -35,11 +40,14 @@ export class EmbeddedExecutor implements TransactionalExecutor {
    * @param sql a database in which every step of EMBEDDED_SCHEMA has run
    * @param keys where instances, jobs and incidents get their keys from
    * @param keepMs how long an ended instance is kept, in milliseconds
+   * @param holdings what is on disk already, counted
    */
-  constructor(sql: SqlStorage, keys: KeySource, keepMs: number) {
+  constructor(sql: SqlStorage, keys: KeySource, keepMs: number, holdings: TenantHoldings) {
     this.#sql = sql;
     this.#keys = keys;
     this.#keepMs = keepMs;
+    this.#holdings = holdings;
+    this.#ended = new EndedInstances(sql, holdings);
   }
 
   /** @throws also for a payload that does not match its schema: the edge has checked it, so that this is a bug */
@@ -48,6 +56,8 @@ export class EmbeddedExecutor implements TransactionalExecutor {
     const { payload } = command;
     const intent = INTENTS.find((known) => known === command.intent);
     if (intent === undefined) throw new Error(`embedded engine: no rule for the intent ${command.intent}`);
+    const refused = this.#refusedByQuota(command);
+    if (refused !== null) return refused;
     // Parsing again fills in defaults and gives each rule its own type; what it costs is small beside a commit.
     switch (intent) {
       case "DEPLOYMENT:CREATE":
@@ -73,8 +83,16 @@ export class EmbeddedExecutor implements TransactionalExecutor {
     }
   }
 
+  /** A command that adds to what its tenant has used up; that tenant's oldest ended instances go first. */
+  #refusedByQuota({ tenant, intent, payload }: ExecutableCommand): Outcome | null {
+    if (this.#holdings.hasRoom(tenant, "process", 0)) return null;
+    this.#ended.clearOldestOf(tenant);
+    if (this.#holdings.hasRoom(tenant, "process", 0) || !addsToProcess(intent, payload)) return null;
+    return quotaExceeded("process", "Complete or cancel instances, or wait until ended ones are cleared");
+  }
+
   sweep(nowMs: number): boolean {
-    return sweepInstances(this.#sql, nowMs - this.#keepMs);
+    return this.#ended.sweep(nowMs - this.#keepMs);
   }
 
   dueTimers(nowMs: number, limit: number, waiting: readonly string[]): readonly DueInstance[] {
@@ -121,6 +139,20 @@ export class EmbeddedExecutor implements TransactionalExecutor {
   }
 
   #work(tenant: string, nowMs: number): Work {
-    return { sql: this.#sql, keys: this.#keys, tenant, nowMs, models: this.#models, notices: this.#notices };
+    return {
+      sql: this.#sql,
+      keys: this.#keys,
+      tenant,
+      nowMs,
+      models: this.#models,
+      notices: this.#notices,
+      holdings: this.#holdings,
+    };
   }
+}
+
+/** Whether a command makes an instance, or brings variables. What only ends work is never refused by a quota. */
+function addsToProcess(intent: string, { variables }: JsonObject): boolean {
+  if (intent === "PROCESS_INSTANCE:CREATE") return true;
+  return typeof variables === "object" && variables !== null && Object.keys(variables).length > 0;
 }

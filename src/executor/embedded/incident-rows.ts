@@ -3,6 +3,7 @@
  * and says so. A resolved one is gone.
  */
 
+import { INCIDENT_BYTES } from "./holdings.ts";
 import type { Stuck } from "./moves.ts";
 import { MESSAGE_LENGTH_MAX } from "./payloads.ts";
 import type { Work } from "./work.ts";
@@ -22,9 +23,9 @@ export interface NewIncident {
 
 /** @param seq a fresh key */
 export function openIncident(work: Work, seq: number, incident: NewIncident): void {
-  work.sql.exec(
+  const opened = work.sql.exec<{ bytes: number }>(
     `INSERT INTO process_incidents (seq, tenant, instance, job, element, element_key, type, created_at, message)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${INCIDENT_BYTES} AS bytes`,
     seq,
     work.tenant,
     incident.instance,
@@ -35,6 +36,7 @@ export function openIncident(work: Work, seq: number, incident: NewIncident): vo
     work.nowMs,
     incident.message.slice(0, MESSAGE_LENGTH_MAX),
   );
+  work.holdings.add(work.tenant, "process", opened.one().bytes);
 }
 
 /** The tenant's open incident of that key: whose it is. */
@@ -53,5 +55,11 @@ export function findIncident(
 }
 
 export function removeIncidents(work: Work, seqs: readonly number[]): void {
-  for (const seq of seqs) work.sql.exec("DELETE FROM process_incidents WHERE seq = ?", seq);
+  for (const seq of seqs) {
+    const removed = work.sql.exec<{ bytes: number }>(
+      `DELETE FROM process_incidents WHERE seq = ? RETURNING ${INCIDENT_BYTES} AS bytes`,
+      seq,
+    );
+    for (const { bytes } of removed) work.holdings.add(work.tenant, "process", -bytes);
+  }
 }

@@ -29,7 +29,7 @@ export function breakJob(
   const seq = work.keys.next();
   const { instance, element, element_key: elementKey } = job;
   openIncident(work, seq, { ...incident, instance, job: job.seq, element, elementKey });
-  blockJob(work, job.seq, retries, seq, locals);
+  blockJob(work, job, retries, seq, locals);
   return succeeded({ incidentKey: work.keys.format(seq) });
 }
 

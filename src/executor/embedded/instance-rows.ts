@@ -2,6 +2,7 @@
  * The rows of instances: made, read and written. What becomes of an instance is decided elsewhere (advance.ts).
  */
 
+import { INSTANCE_BYTES } from "./holdings.ts";
 import type { Token } from "./tokens.ts";
 import { decodeTokens, firstDueMs } from "./tokens.ts";
 import type { Work } from "./work.ts";
@@ -15,19 +16,23 @@ export interface Instance {
   readonly definition: number;
   readonly tokens: readonly Token[];
   readonly done: readonly DoneJob[];
+  /** What its row takes on disk. */
+  readonly bytes: number;
 }
 
 /** The tenant's active instance of that sequence; undefined when it has ended, is gone, or is somebody else's. */
 export function readInstance(work: Work, seq: number): Instance | undefined {
   const [row] = work.sql
-    .exec<{ definition: number; tokens: string; done: string | null }>(
-      "SELECT definition, tokens, done FROM process_instances WHERE seq = ? AND tenant = ? AND ended_at IS NULL",
+    .exec<{ definition: number; tokens: string; done: string | null; bytes: number }>(
+      `SELECT definition, tokens, done, ${INSTANCE_BYTES} AS bytes FROM process_instances
+       WHERE seq = ? AND tenant = ? AND ended_at IS NULL`,
       seq,
       work.tenant,
     )
     .toArray();
   if (row === undefined) return undefined;
-  return { seq, definition: row.definition, tokens: decodeTokens(row.tokens), done: decodeDone(row.done) };
+  const { definition, tokens, done, bytes } = row;
+  return { seq, definition, tokens: decodeTokens(tokens), done: decodeDone(done), bytes };
 }
 
 /** @returns the text of an instance's variables; undefined when there is no such instance */
@@ -49,10 +54,10 @@ export interface NewInstance {
 export function insertInstance(work: Work, instance: NewInstance): void {
   const { seq, definition, businessId, tags, tokens, variables } = instance;
   const hasEnded = tokens.length === 0;
-  work.sql.exec(
+  const inserted = work.sql.exec<{ bytes: number }>(
     `INSERT INTO process_instances
        (seq, tenant, definition, state, created_at, ended_at, due_at, business_id, tags, tokens, variables)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${INSTANCE_BYTES} AS bytes`,
     seq,
     work.tenant,
     definition,
@@ -65,44 +70,48 @@ export function insertInstance(work: Work, instance: NewInstance): void {
     JSON.stringify(tokens),
     variables,
   );
+  work.holdings.add(work.tenant, "process", inserted.one().bytes);
   if (hasEnded) work.notices.instanceEnded(seq);
 }
 
 /** @param variables their final text; null when they stay as they are */
 export function moveInstance(
   work: Work,
-  seq: number,
-  next: Omit<Instance, "seq" | "definition">,
+  { seq, bytes }: Instance,
+  next: Pick<Instance, "tokens" | "done">,
   variables: string | null,
 ): void {
-  work.sql.exec(
-    `UPDATE process_instances SET tokens = ?, due_at = ?, done = ?, variables = coalesce(?, variables) WHERE seq = ?`,
+  const moved = work.sql.exec<{ bytes: number }>(
+    `UPDATE process_instances SET tokens = ?, due_at = ?, done = ?, variables = coalesce(?, variables) WHERE seq = ?
+     RETURNING ${INSTANCE_BYTES} AS bytes`,
     JSON.stringify(next.tokens),
     firstDueMs(next.tokens),
     encodeDone(next.done),
     variables,
     seq,
   );
+  work.holdings.add(work.tenant, "process", moved.one().bytes - bytes);
 }
 
 /** @param variables their final text; null when they stay as they are */
 export function endInstance(
   work: Work,
-  seq: number,
+  { seq, bytes }: Instance,
   state: "completed" | "terminated",
   done: readonly DoneJob[],
   variables: string | null,
 ): void {
-  work.sql.exec(
+  const ended = work.sql.exec<{ bytes: number }>(
     `UPDATE process_instances
      SET state = ?, ended_at = ?, tokens = '[]', due_at = NULL, done = ?, variables = coalesce(?, variables)
-     WHERE seq = ?`,
+     WHERE seq = ? RETURNING ${INSTANCE_BYTES} AS bytes`,
     state,
     work.nowMs,
     encodeDone(done),
     variables,
     seq,
   );
+  work.holdings.add(work.tenant, "process", ended.one().bytes - bytes);
   work.notices.instanceEnded(seq);
 }
 

@@ -103,7 +103,7 @@ function finish(work: Work, job: Job, event: GameEvent & { kind: "job-completed"
   }
   const done = event.kind === "job-completed" ? doneOf(work, job) : null;
   if (done === null) removeJobs(work, [job.seq]);
-  else finishJob(work, ...done);
+  else finishJob(work, job, done[1]);
   write(work, instance, decided, done);
   return succeeded();
 }

@@ -11,6 +11,7 @@
 
 import type { Outcome } from "../port.ts";
 import type { Effect } from "./game-events.ts";
+import { JOB_BYTES } from "./holdings.ts";
 import { removeIncidents } from "./incident-rows.ts";
 import { notFound, type Work } from "./work.ts";
 
@@ -28,6 +29,8 @@ export type Job = {
   readonly worker: string | null;
   /** The task's own variables, as text; null: none. */
   readonly locals: string | null;
+  /** What its row takes on disk. */
+  readonly bytes: number;
 };
 
 /** The tenant's job of that key; undefined when it does not exist, is done, or is somebody else's. */
@@ -40,7 +43,8 @@ export function findJob(work: Work, jobKey: string): Job | undefined {
 export function readJob(work: Work, seq: number): Job | undefined {
   return work.sql
     .exec<Job>(
-      `SELECT seq, type, instance, retries, leased, available_at, incident, element, element_key, worker, locals
+      `SELECT seq, type, instance, retries, leased, available_at, incident, element, element_key, worker, locals,
+         ${JOB_BYTES} AS bytes
        FROM process_jobs WHERE seq = ? AND tenant = ? AND done_until IS NULL`,
       seq,
       work.tenant,
@@ -60,10 +64,10 @@ export function isLeased(work: Work, job: Job): boolean {
 
 /** Makes the job that a token rests for, available at once. */
 export function addJob(work: Work, instance: number, created: Effect & { kind: "job-created" }): void {
-  work.sql.exec(
+  const inserted = work.sql.exec<{ bytes: number }>(
     `INSERT INTO process_jobs
        (seq, tenant, type, instance, retries, leased, available_at, created_at, element, element_key, locals)
-     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?6, ?7, ?8, ?9)`,
+     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?6, ?7, ?8, ?9) RETURNING ${JOB_BYTES} AS bytes`,
     created.job,
     work.tenant,
     created.type,
@@ -74,6 +78,7 @@ export function addJob(work: Work, instance: number, created: Effect & { kind: "
     created.elementKey,
     created.locals,
   );
+  work.holdings.add(work.tenant, "process", inserted.one().bytes);
   work.notices.jobAvailable(work.tenant, created.type);
 }
 
@@ -84,30 +89,40 @@ export function addJob(work: Work, instance: number, created: Effect & { kind: "
  */
 export function releaseJob(
   work: Work,
-  { seq, type }: Job,
+  { seq, type, bytes }: Job,
   retries: number,
   availableAtMs: number,
   locals: string | null,
 ): void {
-  work.sql.exec(
-    "UPDATE process_jobs SET retries = ?, leased = 0, available_at = ?, incident = NULL, locals = ? WHERE seq = ?",
+  const released = work.sql.exec<{ bytes: number }>(
+    `UPDATE process_jobs SET retries = ?, leased = 0, available_at = ?, incident = NULL, locals = ? WHERE seq = ?
+     RETURNING ${JOB_BYTES} AS bytes`,
     retries,
     availableAtMs,
     locals,
     seq,
   );
+  work.holdings.add(work.tenant, "process", released.one().bytes - bytes);
   if (availableAtMs <= work.nowMs) work.notices.jobAvailable(work.tenant, type);
 }
 
 /** Takes a job out of circulation until its incident is resolved. */
-export function blockJob(work: Work, seq: number, retries: number, incident: number, locals: string | null): void {
-  work.sql.exec(
-    "UPDATE process_jobs SET retries = ?, leased = 0, available_at = NULL, incident = ?, locals = ? WHERE seq = ?",
+export function blockJob(
+  work: Work,
+  { seq, bytes }: Job,
+  retries: number,
+  incident: number,
+  locals: string | null,
+): void {
+  const blocked = work.sql.exec<{ bytes: number }>(
+    `UPDATE process_jobs SET retries = ?, leased = 0, available_at = NULL, incident = ?, locals = ? WHERE seq = ?
+     RETURNING ${JOB_BYTES} AS bytes`,
     retries,
     incident,
     locals,
     seq,
   );
+  work.holdings.add(work.tenant, "process", blocked.one().bytes - bytes);
 }
 
 /**
@@ -121,12 +136,14 @@ export function adjustJob(work: Work, seq: number, retries: number, deadlineMs: 
 }
 
 /** The job is done, and its row stays until then, so that a repeat of the completion is known. */
-export function finishJob(work: Work, seq: number, untilMs: number): void {
-  work.sql.exec(
-    "UPDATE process_jobs SET leased = 0, available_at = NULL, done_until = ?, locals = NULL WHERE seq = ?",
+export function finishJob(work: Work, { seq, bytes }: Job, untilMs: number): void {
+  const finished = work.sql.exec<{ bytes: number }>(
+    `UPDATE process_jobs SET leased = 0, available_at = NULL, done_until = ?, locals = NULL WHERE seq = ?
+     RETURNING ${JOB_BYTES} AS bytes`,
     untilMs,
     seq,
   );
+  work.holdings.add(work.tenant, "process", finished.one().bytes - bytes);
 }
 
 /** Whether the tenant's job of that key was completed under a lease that would still run. */
@@ -144,8 +161,14 @@ export function isJustDone(work: Work, jobKey: string): boolean {
 export function removeJobs(work: Work, seqs: readonly number[]): void {
   for (const seq of seqs) {
     const removed = work.sql
-      .exec<{ incident: number | null }>("DELETE FROM process_jobs WHERE seq = ? RETURNING incident", seq)
+      .exec<{ incident: number | null; bytes: number }>(
+        `DELETE FROM process_jobs WHERE seq = ? RETURNING incident, ${JOB_BYTES} AS bytes`,
+        seq,
+      )
       .toArray();
-    for (const { incident } of removed) if (incident !== null) removeIncidents(work, [incident]);
+    for (const { incident, bytes } of removed) {
+      work.holdings.add(work.tenant, "process", -bytes);
+      if (incident !== null) removeIncidents(work, [incident]);
+    }
   }
 }

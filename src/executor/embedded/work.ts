@@ -8,6 +8,8 @@
 
 import type { JsonObject } from "../../core/json.ts";
 import type { KeySource } from "../../core/keys.ts";
+import type { TenantHoldings } from "../../core/tenant-holdings.ts";
+import { type QuotaName, quotaText } from "../../core/tenant-quotas.ts";
 import type { Outcome } from "../port.ts";
 import type { Models } from "./models.ts";
 import type { Notices } from "./notices.ts";
@@ -23,6 +25,8 @@ export interface Work {
   /** What is in memory: it outlives the command. */
   readonly models: Models;
   readonly notices: Notices;
+  /** What this and other tenants have on disk: see holdings.ts. */
+  readonly holdings: TenantHoldings;
 }
 
 /** The command did what it wanted. */
@@ -48,6 +52,12 @@ export function alreadyExists(message: string): Outcome {
 /** What the command brings cannot be used. */
 export function invalidArgument(message: string): Outcome {
   return { state: "failed", error: { code: "invalid_argument", message } };
+}
+
+/** The tenant has used up what it may hold. @param todo what makes room, without the full stop */
+export function quotaExceeded(quota: QuotaName, todo: string): Outcome {
+  const message = `The tenant has reached ${quotaText(quota)}. ${todo}.`;
+  return { state: "failed", error: { code: "quota_exceeded", message } };
 }
 
 /**

@@ -60,6 +60,7 @@ export const AT_THE_DOOR = [
   "request_limit",
   "write_limit",
   "engine_paused",
+  "storage_full",
   "idempotency_in_flight",
   "idempotency_conflict",
 ] as const satisfies readonly AnyProblemCode[];

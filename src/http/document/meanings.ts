@@ -95,6 +95,14 @@ export const MEANINGS: Readonly<Record<AnyProblemCode, { readonly meaning: strin
       retryAfterSeconds: 30,
     },
   },
+  storage_full: {
+    meaning: "an engine's disk is short of space; critical commands are still taken, and nothing was charged",
+    like: {
+      code: "storage_full",
+      detail: "The engine's disk is short of space (STORAGE_BYTES_MAX). Only critical commands are taken.",
+      retryAfterSeconds: 30,
+    },
+  },
   idempotency_in_flight: {
     meaning: "the first request under this key is still held open",
     like: {

@@ -98,7 +98,7 @@ export const ENGINE = {
     description:
       "Without `requestTimeout`, or with 0, a poll is held for 10 s; with a positive one for so many milliseconds, a minute at most; with a negative one not at all. A held poll takes no place in the queue and costs one token, however long it is held. An answer that is not there after a third of a second begins with blanks.",
     limits: "refuse",
-    problems: ["conflict", "queue_full", "request_limit", "write_limit", "engine_paused"],
+    problems: ["conflict", "queue_full", "request_limit", "write_limit", "engine_paused", "storage_full"],
     examples: {
       one: {
         summary: "One job for a minute, if there is one now",

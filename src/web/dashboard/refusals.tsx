@@ -11,6 +11,7 @@ const MEANINGS: Readonly<Partial<Record<ProblemCode, { status: number; means: st
   request_limit: { status: 503, means: "As many are in flight as flow control allows. Everyone has to wait." },
   write_limit: { status: 503, means: "More arrive a second than the write limit. Everyone has to wait." },
   engine_paused: { status: 503, means: "An operator has paused the engine with new commands refused." },
+  storage_full: { status: 503, means: "The engine's disk is short of space. Critical commands are still taken." },
   rate_limited: {
     status: 429,
     means: "A tenant is over its own limit, or an address guesses keys. Nobody else is touched.",

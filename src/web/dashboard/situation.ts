@@ -1,5 +1,6 @@
 import { duration, perSecond, whole } from "../shared/numbers.ts";
 import type { Recent } from "./history.ts";
+import { EVERYONE_WAITS } from "./overload-words.ts";
 import type { AdminQueue } from "./shapes.ts";
 
 /**
@@ -162,27 +163,6 @@ const OVER: Situation = {
   word: "Refused lately",
   headline: "Callers were refused in the last ten seconds; now nothing is in flight.",
   advice: "There is room again. Nothing needs to be done, unless it comes back.",
-};
-
-const EVERYONE_WAITS: Readonly<Record<string, { headline: string; todo: string }>> & {
-  readonly queue_full: { headline: string; todo: string };
-} = {
-  queue_full: {
-    headline: "The queue is full: more work arrives than is finished, and callers are refused.",
-    todo: "It ends when less arrives than is finished. A larger bound only makes the wait longer.",
-  },
-  request_limit: {
-    headline: "As many commands are in flight as flow control allows, and callers are refused.",
-    todo: "The limit follows how long commands take: look at what is behind the engine, then at flow control.",
-  },
-  write_limit: {
-    headline: "More commands arrive a second than the write limit allows, and callers are refused.",
-    todo: "If what is behind the engine bears more, raise the write rate under flow control.",
-  },
-  engine_paused: {
-    headline: "The engine was paused until just now; callers were refused.",
-    todo: "Nothing needs to be done.",
-  },
 };
 
 /** Room was left at every look: the queue fills between looks, or a tenant that has its share is refused for others. */

@@ -1,0 +1,31 @@
+/**
+ * What tenants hold of the embedded engine: definitions, and instances with their variables, jobs and incidents.
+ *
+ * Contract: every row that comes, changes its size or goes is told to the holdings in the same event, in these sizes.
+ */
+
+import type { TenantHoldings } from "../../core/tenant-holdings.ts";
+import { type QuotaName, ROW_BYTES } from "../../core/tenant-quotas.ts";
+
+/** Sizes of rows, as expressions over their tables. */
+export const INSTANCE_BYTES = `(${ROW_BYTES} + octet_length(variables) + octet_length(tokens))`;
+export const JOB_BYTES = `(${ROW_BYTES} + coalesce(octet_length(locals), 0))`;
+export const INCIDENT_BYTES = `(${ROW_BYTES} + octet_length(message))`;
+export const DEFINITION_BYTES = `(${ROW_BYTES} + coalesce(octet_length(model), octet_length(tasks)))`;
+
+const HELD: readonly (readonly [quota: QuotaName, bytes: string, table: string])[] = [
+  ["process", INSTANCE_BYTES, "process_instances"],
+  ["process", JOB_BYTES, "process_jobs"],
+  ["process", INCIDENT_BYTES, "process_incidents"],
+  ["definitions", DEFINITION_BYTES, "process_definitions"],
+];
+
+/** Counts what is on disk. */
+export function addProcessHoldings(sql: SqlStorage, holdings: TenantHoldings): void {
+  for (const [quota, bytes, table] of HELD) {
+    const rows = sql.exec<{ tenant: string; size: number }>(
+      `SELECT tenant, sum(${bytes}) AS size FROM ${table} GROUP BY tenant`,
+    );
+    for (const { tenant, size } of rows) holdings.add(tenant, quota, size);
+  }
+}
