@@ -1,8 +1,8 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Config } from "./config.ts";
-import { ENGINE_SILENT } from "./durable/engines.ts";
 import { CallerGone } from "./durable/hang-up.ts";
+import { silenceOf } from "./durable/silence.ts";
 import { ObjectUnreachable } from "./durable/stubs.ts";
 import { answerClosed } from "./http/answer.ts";
 import type { AppEnv } from "./http/app-env.ts";
@@ -81,7 +81,7 @@ function answerError(error: Error, c: Context<AppEnv>): Response {
   }
   if (error instanceof ObjectUnreachable) {
     console.warn(JSON.stringify({ event: "object_unreachable", requestId, error: error.message }));
-    return problem(c, ENGINE_SILENT);
+    return problem(c, silenceOf(error));
   }
   console.error(JSON.stringify({ event: "internal", requestId, error: String(error), stack: error.stack }));
   return problem(c, { code: "internal" });

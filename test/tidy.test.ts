@@ -73,6 +73,7 @@ describe("who imports whom", () => {
         "durable/stubs.ts",
         "durable/limiters.ts",
         "durable/limiter-admin.ts",
+        "durable/engine-upkeep.ts",
         "durable/engines.ts",
         "durable/hang-up.ts",
         "durable/partition-writes.ts",

@@ -69,6 +69,10 @@ export class FairLanes {
     return this.#homes.keys();
   }
 
+  sequencesOf(tenant: string): Iterable<number> {
+    return this.#lanes.get(tenant)?.entries.sequences() ?? [];
+  }
+
   has(sequence: number): boolean {
     return this.#homes.has(sequence);
   }

@@ -31,6 +31,10 @@ export class Lane {
     return this.#positions.keys();
   }
 
+  sequencesOf(tenant: string): number[] {
+    return this.#slots.flatMap((entry) => (entry?.tenant === tenant ? [entry.sequence] : []));
+  }
+
   push(entry: QueueEntry): void {
     this.#positions.set(entry.sequence, this.#slots.length);
     this.#slots.push(entry);

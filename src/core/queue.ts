@@ -224,6 +224,11 @@ export class CommandQueue {
     yield* this.#ordinary.sequences();
   }
 
+  /** All of one tenant that wait: a list, which stays as it is while they are taken out. */
+  sequencesOf(tenant: string): number[] {
+    return [...this.#ordinary.sequencesOf(tenant), ...this.#critical.sequencesOf(tenant)];
+  }
+
   /** Whether this command waits here. */
   has(sequence: number): boolean {
     return this.#critical.has(sequence) || this.#ordinary.has(sequence);

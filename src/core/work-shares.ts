@@ -1,5 +1,5 @@
 /**
- * Shares of the engine's time for work that no request pays for: timers. Each tenant may run ahead by a burst; what it
+ * Shares of the engine's time for work that no command pays for: timers and searches. Each tenant may run ahead by a burst; what it
  * owes beyond is paid back by time, at a rate that all who owe share equally. So the work of all tenants together
  * takes at most the rate, and a tenant that owes nothing is never behind one that does.
  *
@@ -34,6 +34,13 @@ export class WorkShares {
   mayRun(tenant: string, nowMs: number): boolean {
     this.#settle(nowMs);
     return (this.#debts.get(tenant) ?? 0) <= BURST_STEPS;
+  }
+
+  /** In how many milliseconds a tenant's work may run, if nothing more is charged to anyone; 0: now. */
+  waitMs(tenant: string, nowMs: number): number {
+    this.#settle(nowMs);
+    const over = (this.#debts.get(tenant) ?? 0) - BURST_STEPS;
+    return over <= 0 ? 0 : Math.ceil((over * this.#debts.size) / SHARED_STEPS_PER_MS);
   }
 
   /** When the first of those that wait may run, if nothing more is charged; null when none waits. */

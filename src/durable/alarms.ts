@@ -1,5 +1,6 @@
 import { AlarmSetting } from "./alarm-setting.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import type { ForgottenTenants } from "./forgotten-tenants.ts";
 import { CONTINUE_MS } from "./works.ts";
 
 /**
@@ -15,9 +16,11 @@ export class Alarms {
   readonly #storage: DurableObjectStorage;
   readonly #setting: AlarmSetting;
   readonly #parts: EngineParts;
+  readonly #forgotten: Pick<ForgottenTenants, "piece">;
   #atMs: number | null = null;
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineParts, forgotten: Pick<ForgottenTenants, "piece">) {
+    this.#forgotten = forgotten;
     this.#storage = parts.storage;
     this.#setting = new AlarmSetting(parts.storage, "engine");
     this.#parts = parts;
@@ -62,7 +65,8 @@ export class Alarms {
       const effectsLeft = embedded.sweep(nowMs);
       if (commands !== null) commands = ledger.sweep(commands, nowMs);
       if (keys !== null) keys = usedKeys.sweep(keys, nowMs);
-      more = effectsLeft || commands !== null || keys !== null;
+      const tenantsLeft = this.#forgotten.piece(nowMs);
+      more = tenantsLeft || effectsLeft || commands !== null || keys !== null;
       // Each piece is a turn of its own: commands do not wait for the broom.
       await scheduler.wait(0);
     }

@@ -9,8 +9,9 @@ import { backfill } from "./backfill.ts";
 import { worksOf } from "./behind-queue.ts";
 import { EngineParts } from "./engine-parts.ts";
 import { EngineReads, type Found, type InstanceView, type SearchKind, type SearchQuery } from "./engine-reads.ts";
-import { reportOf } from "./engine-status.ts";
+import { type DiskReadiness, readinessOf, reportOf } from "./engine-status.ts";
 import { Expiry } from "./expiry.ts";
+import { ForgottenTenants } from "./forgotten-tenants.ts";
 import { Intake } from "./intake.ts";
 import { KeyedDoor } from "./keyed-door.ts";
 import { type Polled, Polling, type PollRequest } from "./polling.ts";
@@ -23,9 +24,8 @@ import type { Works } from "./works.ts";
  * write, reply. Who may call which method, and what HTTP makes of an answer, is not its business.
  */
 
-/** The limits in force, with what they come to at this moment. */
+/** The limits in force, and how many commands they let be in flight now; null where nothing limits them. */
 export interface FlowReport extends FlowSettings {
-  /** Commands that may be in flight now; null where nothing limits them. */
   readonly limit: number | null;
   readonly inFlight: number;
 }
@@ -39,6 +39,7 @@ export class CommandEngine extends DurableObject<Env> {
   readonly #intake: Intake;
   readonly #works: Works;
   readonly #expiry: Expiry;
+  readonly #forgotten: ForgottenTenants;
   readonly #alarms: Alarms;
   readonly #views: Views;
   readonly #reads: EngineReads;
@@ -55,9 +56,10 @@ export class CommandEngine extends DurableObject<Env> {
     this.#polling = new Polling(this.#parts.embedded, this.#admission, this);
     this.#door = new KeyedDoor(this.#parts, this.#admission, this.#views);
     this.#expiry = new Expiry(this.#parts, () => this.#goOn());
-    const expire = (nowMs: number) => this.#expiry.run(nowMs);
-    this.#works = worksOf(this.#parts, { expire, madeRoom: () => this.#madeRoom() });
-    this.#alarms = new Alarms(this.#parts);
+    const hooks = { expire: (nowMs: number) => this.#expiry.run(nowMs), madeRoom: () => this.#madeRoom() };
+    this.#works = worksOf(this.#parts, hooks);
+    this.#forgotten = new ForgottenTenants(this.#parts, this.#expiry);
+    this.#alarms = new Alarms(this.#parts, this.#forgotten);
     this.#intake = new Intake(this.#parts, this.#admission, this.#door, this.#views, {
       work: () => this.#works.start(),
       plan: () => this.#planToGoOn(),
@@ -98,8 +100,8 @@ export class CommandEngine extends DurableObject<Env> {
     return await this.#reads.instance(tenant, key, waitMs, token);
   }
 
-  search(tenant: string, kind: SearchKind, query: SearchQuery): Found {
-    return this.#reads.search(tenant, kind, query, Date.now());
+  async search(tenant: string, kind: SearchKind, query: SearchQuery): Promise<Found> {
+    return await this.#reads.search(tenant, kind, query);
   }
 
   /**
@@ -144,6 +146,17 @@ export class CommandEngine extends DurableObject<Env> {
     const nowMs = Date.now();
     this.#expiry.run(nowMs);
     return reportOf(this.#parts, this.#admission.health(nowMs), nowMs);
+  }
+
+  /** Whether its disk can be written to, and has room for ordinary commands. @throws when it cannot be written to */
+  readiness(): DiskReadiness {
+    return readinessOf(this.#parts);
+  }
+
+  /** Frees what a deleted tenant has here, in pieces from now on. */
+  forgetTenant(tenant: string): void {
+    this.#forgotten.add(tenant, Date.now());
+    this.#alarms.plan(0);
   }
 
   /** Stops processing. With `accepting` the queue still takes commands up to its bound; critical ones always. */
@@ -194,12 +207,7 @@ export class CommandEngine extends DurableObject<Env> {
   /** Lets a dead command wait again, under the same id, if there is room for it. */
   redrive(commandId: string): CommandView | "not_found" | "full" {
     const row = this.#views.deadRow(commandId);
-    if (row === null) return "not_found";
-    const { queue, ledger } = this.#parts;
-    const entry = this.#parts.entryOf({ ...row, deadlineAtMs: null, notBeforeMs: null });
-    if (!entry.critical && !queue.hasRoom(entry.bytes)) return "full";
-    ledger.revive(row);
-    queue.restore(entry);
+    if (row === null || !this.#parts.revive(row)) return row === null ? "not_found" : "full";
     this.#goOn();
     return this.#views.of(this.#views.written(row.sequence));
   }

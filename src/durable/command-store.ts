@@ -165,6 +165,31 @@ export class CommandStore {
       .map(checkedWaitingRow);
   }
 
+  /**
+   * A tenant's commands among the `limit` rows after a sequence.
+   *
+   * @returns them, and the last sequence that was looked at; null: there is no row after it up to `upTo`
+   */
+  ownedBy(tenant: string, after: number, upTo: number, limit: number): { own: CommandRow[]; last: number | null } {
+    const { last } = this.#sql
+      .exec<{ last: number | null }>(
+        `SELECT max(sequence) AS last FROM
+           (SELECT sequence FROM commands WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?)`,
+        after,
+        upTo,
+        limit,
+      )
+      .one();
+    if (last === null) return { own: [], last };
+    const own = this.#sql.exec<RawRow>(
+      `SELECT ${COLUMNS} FROM commands WHERE sequence > ? AND sequence <= ? AND tenant = ?`,
+      after,
+      last,
+      tenant,
+    );
+    return { own: own.toArray().map(checkedRow), last };
+  }
+
   /** How the commands with from ≤ sequence < to ended. */
   tally(from: number, to: number): Tally {
     const rows = this.#sql.exec<{ state: string; n: number; bytes: number }>(

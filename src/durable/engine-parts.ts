@@ -20,9 +20,10 @@ import { CommandQueue, type QueueBounds, type QueueEntry } from "../core/queue.t
 import type { UpstreamStatus } from "../core/queue-status.ts";
 import { ReturnTimes } from "../core/return-times.ts";
 import type { TenantHoldings } from "../core/tenant-holdings.ts";
+import { WorkShares } from "../core/work-shares.ts";
 import { EmbeddedExecutor } from "../executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../executor/embedded/schema.ts";
-import type { WaitingRow } from "./command-row.ts";
+import type { CommandRow, WaitingRow } from "./command-row.ts";
 import { COMMAND_SCHEMA } from "./command-schema.ts";
 import { CommandStore } from "./command-store.ts";
 import { DeadLetters } from "./dead-letters.ts";
@@ -45,6 +46,8 @@ export class EngineParts {
   readonly storage: DurableObjectStorage;
   readonly disk: DiskSpace;
   readonly holdings: TenantHoldings;
+  /** What tenants owe for work that no command pays for: timers and searches. */
+  readonly shares = new WorkShares();
   /** Ends this life of the object; the next call or alarm starts it again from what is on disk. */
   readonly restart: (why: string) => void;
   readonly config: Config;
@@ -164,6 +167,15 @@ export class EngineParts {
   entryOf({ sequence, tenant, bytes, weight, intent, acceptedAtMs, deadlineAtMs }: WaitingRow): QueueEntry {
     const critical = isCritical(this.config.intents, intent);
     return { sequence, tenant, bytes, weight, critical, acceptedAtMs, deadlineAtMs };
+  }
+
+  /** A dead command waits again, if there is room for it. */
+  revive(row: CommandRow): boolean {
+    const entry = this.entryOf({ ...row, deadlineAtMs: null, notBeforeMs: null });
+    if (!entry.critical && !this.queue.hasRoom(entry.bytes)) return false;
+    this.ledger.revive(row);
+    this.queue.restore(entry);
+    return true;
   }
 
   /** How many ordinary commands may be waiting at all: what is in flight is limited too, and waits here for the most. */

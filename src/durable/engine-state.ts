@@ -43,6 +43,13 @@ export interface Mark {
   readonly clearedBytes: number;
 }
 
+/** A tenant that was deleted: what had a sequence up to this one, or was used until then (Unix milliseconds), is its. */
+export interface ForgottenTenant {
+  readonly tenant: string;
+  readonly upTo: number;
+  readonly atMs: number;
+}
+
 const FIRST_MARK: Mark = { sequence: 1, below: { ends: NO_ENDS, bytes: 0 }, cleared: 0, clearedBytes: 0 };
 
 export class EngineState {
@@ -74,6 +81,15 @@ export class EngineState {
 
   saveUpstream(upstream: LineState): void {
     this.#write("upstream", upstream);
+  }
+
+  /** Deleted tenants whose rows have not all gone. */
+  forgotten(): readonly ForgottenTenant[] {
+    return this.#read<readonly ForgottenTenant[]>("forgotten") ?? [];
+  }
+
+  saveForgotten(tenants: readonly ForgottenTenant[]): void {
+    this.#write("forgotten", tenants);
   }
 
   /** How many dead commands were ever sent again. */

@@ -85,6 +85,15 @@ export interface QueueOverview extends Pick<OperatorStatus, "accepting" | "retry
   readonly status: QueueStatus;
 }
 
+/** Whether an object's disk takes ordinary commands. */
+export type DiskReadiness = "ok" | "storage_full";
+
+/** @throws when the disk cannot be written to: it is locked, damaged or gone. Nothing is changed there */
+export function readinessOf({ storage, disk }: EngineParts): DiskReadiness {
+  storage.sql.exec("DELETE FROM engine_state WHERE name = ''");
+  return disk.isShort ? "storage_full" : "ok";
+}
+
 /** What several engine objects are together. Peaks need not have been at the same time, so theirs is an upper bound. */
 function addStatus(parts: readonly QueueStatus[]): QueueStatus {
   const [first, ...others] = parts;

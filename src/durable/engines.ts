@@ -11,6 +11,7 @@ import type { Found, InstanceView, SearchKind, SearchQuery } from "./engine-read
 import { addReports, type QueueOverview } from "./engine-status.ts";
 import { type HangUp, whileCallerWaits } from "./hang-up.ts";
 import type { Polled, PollRequest } from "./polling.ts";
+import { mayHaveActed, silenceOf } from "./silence.ts";
 import { bareEngineOf, type Calls, engineOf, failureOf, ObjectUnreachable } from "./stubs.ts";
 import type { Submission, Submitted } from "./submission.ts";
 import type { DeadLetter } from "./views.ts";
@@ -19,13 +20,6 @@ import type { DeadLetter } from "./views.ts";
  * Calls of the engine objects: which partition a command belongs to, what all partitions say together, and what it
  * means when one does not answer.
  */
-
-/** An engine that does not answer (it restarts, or is overloaded) is a full one. It is back within seconds. */
-export const ENGINE_SILENT: Problem = {
-  code: "queue_full",
-  detail: "The command engine does not answer: it restarts or is overloaded. Everyone has to wait.",
-  retryAfterSeconds: 5,
-};
 
 /** Members of payloads that name something an engine object already holds; the command must go to that object. */
 const KEY_MEMBERS = ["jobKey", "incidentKey", "processInstanceKey"] as const;
@@ -42,7 +36,7 @@ export function partitionFor(config: Config, tenant: string, payload: JsonObject
 }
 
 /**
- * Hands a command to its engine. An engine that does not answer is a full one: 503 with a time to come back, and never
+ * Hands a command to its engine. When that does not answer: 503 with a time to come back, and never
  * a second try from here, since the first may have been taken.
  *
  * @param hangUp aborts when the caller hangs up; a submission that still waits for room then leaves the line
@@ -69,6 +63,8 @@ export interface EngineSilent {
   readonly kind: "refused";
   readonly problem: Problem;
   readonly health: null;
+  /** False: it is known that nothing was done. */
+  readonly mayHaveActed: boolean;
   readonly overShare: false;
 }
 
@@ -77,7 +73,14 @@ async function orSilent<T>(call: () => Promise<T>): Promise<T | EngineSilent> {
     return await call();
   } catch (error) {
     if (!(error instanceof ObjectUnreachable)) throw error;
-    return { kind: "refused", problem: ENGINE_SILENT, health: null, overShare: false };
+    console.warn(JSON.stringify({ event: "engine_silent", error: error.message }));
+    return {
+      kind: "refused",
+      problem: silenceOf(error),
+      health: null,
+      mayHaveActed: mayHaveActed(error),
+      overShare: false,
+    };
   }
 }
 
@@ -198,14 +201,4 @@ export async function flowReport(env: Env, config: Config): Promise<FlowReport> 
 export function addFlowReports([first, ...others]: readonly FlowReport[]): FlowReport {
   if (first === undefined) throw new Error("there is at least one partition");
   return { ...first, inFlight: others.reduce((sum, { inFlight }) => sum + inFlight, first.inFlight) };
-}
-
-/** Whether every engine answers. */
-export async function enginesReady(env: Env, config: Config): Promise<boolean> {
-  try {
-    await flowReport(env, config);
-    return true;
-  } catch {
-    return false;
-  }
 }

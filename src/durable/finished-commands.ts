@@ -76,6 +76,14 @@ export class FinishedCommands {
     return { cleared, bytes };
   }
 
+  /** Clears these, as far as they have ended and lie below the mark. */
+  clearThese(sequences: readonly number[], mark: number): Omit<Cleared, "next"> {
+    const [from = 0] = sequences;
+    const wanted = new Set(sequences);
+    const rows = this.#rows(from - 1, mark, LOOK_ROWS).filter(({ sequence }) => wanted.has(sequence));
+    return this.#delete(rows.filter((row) => row.listed === 0 && row.finished_at !== null));
+  }
+
   #rows(cursor: number, mark: number, limit: number): Row[] {
     return this.#sql
       .exec<Row>(

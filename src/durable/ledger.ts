@@ -156,6 +156,13 @@ export class Ledger {
     return this.#clear(cursor, nowMs - this.#bounds.keepMs, CLEAR_PIECE);
   }
 
+  /** Clears these if they have ended and are no dead letters, whatever their age. */
+  forget(sequences: readonly number[]): void {
+    if (sequences.length === 0) return;
+    this.#advance(this.#waiting(this.#mark.sequence, 1)[0] ?? this.#nextSequence);
+    this.#countCleared(this.#finished.clearThese(sequences, this.#mark.sequence));
+  }
+
   #count(sequence: number, state: EndState, change: { by: number; bytes: number }): void {
     const counted = ({ ends, bytes }: Tally): Tally => ({
       ends: addEnd(ends, state, change.by),

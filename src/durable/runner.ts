@@ -24,6 +24,8 @@ export interface RunnerParts {
   readonly keys: ReservedKeys;
   readonly embedded: TransactionalExecutor;
   readonly holdings: TenantHoldings;
+  /** At whose expense timers go off. */
+  readonly shares: WorkShares;
 }
 
 /** What became of a run: the command has ended, or it waits for another try. */
@@ -70,8 +72,8 @@ const TIMER_AGAIN_MS = 60_000;
  *
  * @returns true when more may be due of tenants that need not wait
  */
-export function fireTimers(parts: RunnerParts, shares: WorkShares, nowMs: number): boolean {
-  const { embedded, keys } = parts;
+export function fireTimers(parts: RunnerParts, nowMs: number): boolean {
+  const { embedded, keys, shares } = parts;
   const due = embedded.dueTimers(nowMs, TIMERS_PER_TURN_MAX, shares.waiting(nowMs));
   const enough = embedded.stepsSpent() + TIMER_TURN_STEPS_MAX;
   for (const timers of due) {

@@ -43,7 +43,15 @@ export function failureOf(error: unknown): unknown {
 /** An exception of our own code in the object, as opposed to an object that could not be reached. */
 function isBug(error: unknown): boolean {
   const { remote, overloaded, durableObjectReset } = Object(error);
-  return remote === true && overloaded !== true && durableObjectReset !== true;
+  return remote === true && overloaded !== true && durableObjectReset !== true && diskFaultIn(error) === null;
+}
+
+/** SQLite cannot do now what it could do later, or on another disk: locked, full, unreadable, damaged. No bug of ours. */
+const DISK_FAULT = /SQLITE_(BUSY|LOCKED|FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL|NOMEM|PERM|AUTH)/;
+
+/** The fault of an object's disk that a failure tells of, by SQLite's name; null: it is none. */
+export function diskFaultIn(failure: unknown): string | null {
+  return DISK_FAULT.exec(String(failure))?.[0] ?? null;
 }
 
 /** The limiter object of a caller, by its `callerKey`. */

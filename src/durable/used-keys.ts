@@ -94,6 +94,22 @@ export class UsedKeys {
     return last === undefined ? null : [last.tenant, last.key];
   }
 
+  /** Clears a piece of what a tenant has used up to this time, Unix milliseconds. @returns true when there is more */
+  forget(tenant: string, untilMs: number): boolean {
+    const gone = this.#sql
+      .exec<{ key: string }>(
+        `DELETE FROM idempotency_keys WHERE tenant = ?1 AND key IN
+           (SELECT key FROM idempotency_keys WHERE tenant = ?1 AND used_at <= ?2 LIMIT ?3)
+         RETURNING key`,
+        tenant,
+        untilMs,
+        CLEAR_PIECE,
+      )
+      .toArray();
+    for (const { key } of gone) this.#holdings.add(tenant, "keys", -bytesOf(key));
+    return gone.length === CLEAR_PIECE;
+  }
+
   #evict(tenant: string): void {
     const gone = this.#sql
       .exec<{ key: string }>(

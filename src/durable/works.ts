@@ -38,7 +38,8 @@ export function tellEnded(parts: EngineParts, entry: QueueEntry, how: Finish, no
 export function restartFromDisk(parts: EngineParts, error: unknown): void {
   console.error(JSON.stringify({ event: "writer_failed", error: String(error) }));
   try {
-    parts.restart("the writer failed");
+    // The reason is what callers hear whose calls end with it.
+    parts.restart(`the writer failed: ${String(error)}`);
   } catch {
     // Ending the object throws in whoever does it, too.
   }

@@ -1,7 +1,6 @@
 import { type Bucket, charge, fullBucket, settle, weigh } from "../core/bucket.ts";
 import { type Grains, grainsOf, tokenBucketPolicy } from "../core/policy.ts";
 import type { QueueEntry } from "../core/queue.ts";
-import { WorkShares } from "../core/work-shares.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { GROUP_MAX } from "./group-commit.ts";
 import { fireTimers, runCommand, TURN_STEPS_MAX } from "./runner.ts";
@@ -24,7 +23,6 @@ export class Writer implements Works {
   readonly #hooks: WorkHooks;
   readonly #speed: Speed | null;
   /** Of timers. After a restart each tenant has its burst anew. */
-  readonly #shares = new WorkShares();
   #runs = false;
   #rests = false;
   #wake: ReturnType<typeof setTimeout> | null = null;
@@ -91,7 +89,7 @@ export class Writer implements Works {
     }
     pace.finished(ended, nowMs);
     ledger.settle(nowMs);
-    const moreTimers = !this.#parts.settings.paused && fireTimers(this.#parts, this.#shares, nowMs);
+    const moreTimers = !this.#parts.settings.paused && fireTimers(this.#parts, nowMs);
     this.#hooks.madeRoom();
     pace.setBusy(this.#hasWork, nowMs);
     if (moreTimers) return 0;
@@ -101,8 +99,8 @@ export class Writer implements Works {
   /** In how many milliseconds a timer may go off; null: there is none, or the engine is paused. */
   #timerInMs(nowMs: number): number | null {
     if (this.#parts.settings.paused) return null;
-    const dueMs = this.#parts.embedded.nextTimerMs(this.#shares.waiting(nowMs));
-    const times = [dueMs, this.#shares.nextMs(nowMs)].filter((atMs) => atMs !== null);
+    const dueMs = this.#parts.embedded.nextTimerMs(this.#parts.shares.waiting(nowMs));
+    const times = [dueMs, this.#parts.shares.nextMs(nowMs)].filter((atMs) => atMs !== null);
     return times.length === 0 ? null : Math.max(0, Math.min(...times) - nowMs);
   }
 

@@ -87,7 +87,7 @@ export async function sendCommand(c: Context<AppEnv>, config: Config, command: N
   );
   switch (told.kind) {
     case "refused":
-      return { kind: "refused", problem: told.problem, engineSilent: told.health === null };
+      return { kind: "refused", problem: told.problem, engineSilent: told.health === null && told.mayHaveActed };
     case "accepted":
       return { ...told, key: key?.key ?? null };
     case "answered":

@@ -164,7 +164,7 @@ describe("an alarm that cannot be set", () => {
   test("is tried again by the engine's next event, also for the same time", async () => {
     const events = heard();
     const { state, setAlarm } = storage();
-    const alarms = new Alarms({ storage: { setAlarm } } as unknown as EngineParts);
+    const alarms = new Alarms({ storage: { setAlarm } } as unknown as EngineParts, { piece: () => false });
     alarms.plan(1_000);
     await vi.advanceTimersByTimeAsync(0);
     alarms.plan(1_000);

@@ -15,6 +15,8 @@ import { formatKey, type KeySource, parseKey } from "../../src/core/keys.ts";
 import { TenantHoldings } from "../../src/core/tenant-holdings.ts";
 import { EmbeddedExecutor } from "../../src/executor/embedded/executor.ts";
 import { EMBEDDED_SCHEMA } from "../../src/executor/embedded/schema.ts";
+import type { SearchQuery } from "../../src/executor/embedded/search.ts";
+import type { SearchKind } from "../../src/executor/embedded/search-kinds.ts";
 import type { Outcome } from "../../src/executor/port.ts";
 
 /** When tests begin: some whole second, long after 1970. */
@@ -98,6 +100,15 @@ export class Engine {
   /** Fails a job for good, and returns the key of its incident. */
   break(tenant: string, jobKey: string, nowMs = T0): string {
     return z.string().parse(this.ok(tenant, "JOB:FAIL", { jobKey, retries: 0 }, nowMs).incidentKey);
+  }
+
+  /** Searches to the end. */
+  search(tenant: string, kind: SearchKind, query: SearchQuery, nowMs: number) {
+    const search = this.executor.search(tenant, kind, query, nowMs);
+    if ("fault" in search) return search;
+    while (!search.isDone) search.step();
+    const { items, total } = search.result();
+    return { items, total };
   }
 
   /** Lets every timer go off that is due. */

@@ -193,7 +193,8 @@ describe("sweep", () => {
     withEngine((engine) => {
       fill(engine, 0, 20, ofBytes(VARIABLES_BYTES_MAX));
       expect(engine.executor.sweep(T0 + 2 * KEEP_MS)).toBe(true);
-      expect(count(engine)).toBe(20 - SWEEP_BYTES_MAX / VARIABLES_BYTES_MAX);
+      // Each is a little more on disk than its variables.
+      expect(count(engine)).toBe(20 - SWEEP_BYTES_MAX / VARIABLES_BYTES_MAX + 1);
       expect(engine.executor.sweep(T0 + 2 * KEEP_MS)).toBe(false);
     }));
 });

@@ -65,7 +65,7 @@ it("a leased job is still leased until its deadline, and its worker can complete
 
 it("an incident is found and can be resolved", () =>
   withOldRows((engine) => {
-    expect(engine.executor.search("acme", "incidents", {}, T0)).toMatchObject({
+    expect(engine.search("acme", "incidents", {}, T0)).toMatchObject({
       items: [{ elementId: "task-1", jobKey: engine.keys.format(7), errorMessage: "no paper" }],
     });
     engine.ok("acme", "INCIDENT:RESOLVE", { incidentKey: engine.keys.format(8) });

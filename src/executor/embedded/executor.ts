@@ -14,13 +14,14 @@ import type { ExecutableCommand, Outcome, TransactionalExecutor } from "../port.
 import { activateJobs, nextJobMs } from "./activation.ts";
 import { deploy } from "./deployments.ts";
 import { EndedInstances } from "./ended-instances.ts";
+import { deleteHoldings } from "./holdings.ts";
 import { resolveIncident } from "./incidents.ts";
 import { cancelInstance, createInstance } from "./instances.ts";
 import { completeJob, failJob, throwError, updateJob } from "./job-commands.ts";
 import { Models } from "./models.ts";
 import { Notices, type TakenNotices } from "./notices.ts";
 import { payloadSchemas } from "./payloads.ts";
-import { type Found, type InstanceState, instanceState, type SearchQuery, search } from "./search.ts";
+import { type InstanceState, instanceState, type Search, type SearchQuery, search } from "./search.ts";
 import type { Fault } from "./search-filter.ts";
 import type { SearchKind } from "./search-kinds.ts";
 import { stepsSpent } from "./spent.ts";
@@ -95,6 +96,16 @@ export class EmbeddedExecutor implements TransactionalExecutor {
     return this.#ended.sweep(nowMs - this.#keepMs);
   }
 
+  /**
+   * Deletes what a tenant has up to a sequence, a bounded piece a call.
+   *
+   * @returns true when there is more to delete
+   */
+  forget(tenant: string, upTo: number): boolean {
+    this.#models.clear();
+    return deleteHoldings(this.#sql, this.#holdings, tenant, upTo);
+  }
+
   dueTimers(nowMs: number, limit: number, waiting: readonly string[]): readonly DueInstance[] {
     return dueInstances(this.#sql, nowMs, limit, waiting);
   }
@@ -128,8 +139,8 @@ export class EmbeddedExecutor implements TransactionalExecutor {
     return nextJobMs(this.#sql, tenant, type);
   }
 
-  /** Reads the tenant's instances, incidents or jobs; a fault says what of the query cannot be understood. */
-  search(tenant: string, kind: SearchKind, query: SearchQuery, nowMs: number): Found | Fault {
+  /** Begins to look for the tenant's instances, incidents or jobs; a fault says what of the query cannot be understood. */
+  search(tenant: string, kind: SearchKind, query: SearchQuery, nowMs: number): Search | Fault {
     return search(this.#work(tenant, nowMs), kind, query);
   }
 

@@ -29,3 +29,29 @@ export function addProcessHoldings(sql: SqlStorage, holdings: TenantHoldings): v
     for (const { tenant, size } of rows) holdings.add(tenant, quota, size);
   }
 }
+
+/** Rows that go in one piece, of each table: small enough that no command waits for it long. */
+const PIECE_ROWS = 200;
+
+/**
+ * Deletes a tenant's rows up to a sequence, the oldest first, a bounded piece of each table.
+ *
+ * @returns true when there is more
+ */
+export function deleteHoldings(sql: SqlStorage, holdings: TenantHoldings, tenant: string, upTo: number): boolean {
+  let more = false;
+  for (const [quota, bytes, table] of HELD) {
+    const gone = sql
+      .exec<{ size: number }>(
+        `DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} WHERE tenant = ? AND seq <= ? LIMIT ?)
+         RETURNING ${bytes} AS size`,
+        tenant,
+        upTo,
+        PIECE_ROWS,
+      )
+      .toArray();
+    for (const { size } of gone) holdings.add(tenant, quota, -size);
+    more ||= gone.length === PIECE_ROWS;
+  }
+  return more;
+}

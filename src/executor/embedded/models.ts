@@ -43,6 +43,13 @@ export class Models {
     this.#newest.delete(nameOf(tenant, processId));
   }
 
+  /** Definitions were deleted. */
+  clear(): void {
+    this.#kept.clear();
+    this.#newest.clear();
+    this.#length = 0;
+  }
+
   get(seq: number): Definition | undefined {
     const kept = this.#kept.get(seq);
     if (kept === undefined) return undefined;

@@ -15,6 +15,8 @@ export type Row = Record<string, Value>;
 export interface KindOfSearch {
   /** Tables, joined; what is searched for is `item`, its instance `instance`, that one's definition `definition`. */
   readonly from: string;
+  /** The one whose rows are items. */
+  readonly table: string;
   readonly fields: Fields;
   /** More columns that an item needs. */
   readonly columns: readonly string[];
@@ -37,6 +39,7 @@ const OF_PROCESS: Fields = {
 };
 
 const INSTANCES: KindOfSearch = {
+  table: "process_instances",
   from: `process_instances AS item JOIN process_instances AS instance ON instance.seq = item.seq ${DEFINITION}`,
   fields: {
     ...OF_PROCESS,
@@ -72,6 +75,7 @@ const INSTANCES: KindOfSearch = {
 };
 
 const INCIDENTS: KindOfSearch = {
+  table: "process_incidents",
   from: `process_incidents AS item JOIN process_instances AS instance ON instance.seq = item.instance ${DEFINITION}`,
   fields: {
     ...OF_PROCESS,
@@ -105,6 +109,7 @@ const INCIDENTS: KindOfSearch = {
 function jobs(nowMs: number): KindOfSearch {
   const isTimedOut = `item.leased = 1 AND item.available_at <= ${nowMs}`;
   return {
+    table: "process_jobs",
     from: `process_jobs AS item JOIN process_instances AS instance ON instance.seq = item.instance ${DEFINITION}
       LEFT JOIN process_incidents AS incident ON incident.seq = item.incident`,
     fields: {

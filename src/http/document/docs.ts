@@ -52,7 +52,7 @@ export function accessOf(path: string, docs: Pick<Docs, "access">): Access {
 }
 
 /** What the way to the engine may say before the engine does. */
-export const ENGINE_SILENCE = ["queue_full"] as const satisfies readonly AnyProblemCode[];
+export const ENGINE_SILENCE = ["unavailable", "storage_full"] as const satisfies readonly AnyProblemCode[];
 
 /** What a command may be told at the door: layers 2 and 3, and its own key. Layer 1 is {@link Docs.limits}. */
 export const AT_THE_DOOR = [

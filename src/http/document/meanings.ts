@@ -68,7 +68,7 @@ export const MEANINGS: Readonly<Record<AnyProblemCode, { readonly meaning: strin
     },
   },
   queue_full: {
-    meaning: "the engine has no room, or does not answer; everyone has to wait, and nothing was charged",
+    meaning: "the engine has no room; everyone has to wait, and nothing was charged",
     like: { code: "queue_full", detail: "The command queue is full. Everyone has to wait.", retryAfterSeconds: 12 },
   },
   request_limit: {

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
 import type { Problem } from "../../core/problem.ts";
 import { SharedAnswer } from "../../core/shared-answer.ts";
-import { enginesReady } from "../../durable/engines.ts";
+import { type EngineReadiness, engineReadiness } from "../../durable/engine-upkeep.ts";
 import { databaseReady } from "../../store/health.ts";
 import { type Api, endpoint } from "../endpoint.ts";
 import { OBSERVATION } from "../examples/observation.ts";
@@ -12,7 +12,8 @@ import { problem } from "../problem.ts";
 /** `/healthz`: this Worker runs. `/readyz`: its database and its engine answer too. Neither needs a credential. */
 
 const part = z.enum(["ok", "unavailable"]);
-const readiness = z.object({ ready: z.boolean(), database: part, engine: part }).openapi("Readiness");
+const enginePart = z.enum(["ok", "unavailable", "storage_full"]);
+const readiness = z.object({ ready: z.boolean(), database: part, engine: enginePart }).openapi("Readiness");
 
 export function registerHealth(api: Api, config: Config): void {
   endpoint(
@@ -47,9 +48,9 @@ export function registerHealth(api: Api, config: Config): void {
       const next = shared.next(nowMs);
       if (next.kind === "busy") return problem(c, BUSY);
       const { database, engine } = next.kind === "kept" ? next.value : await askParts(c.env, config, nowMs);
-      const ready = database && engine;
+      const ready = database && engine === "ok";
       const say = (ok: boolean) => (ok ? "ok" : "unavailable");
-      return c.json({ ready, database: say(database), engine: say(engine) }, ready ? 200 : 503, {
+      return c.json({ ready, database: say(database), engine }, ready ? 200 : 503, {
         "Cache-Control": "no-store",
       });
     },
@@ -64,14 +65,14 @@ const BUSY: Problem = {
 
 interface Parts {
   readonly database: boolean;
-  readonly engine: boolean;
+  readonly engine: EngineReadiness;
 }
 
 // Module scope: plain data, shared by the requests of an isolate.
 const shared = new SharedAnswer<Parts>();
 
 async function askParts(env: Env, config: Config, nowMs: number): Promise<Parts> {
-  const [database, engine] = await Promise.all([databaseReady(env.DB), enginesReady(env, config)]);
+  const [database, engine] = await Promise.all([databaseReady(env.DB), engineReadiness(env, config)]);
   shared.keep({ database, engine }, nowMs);
   return { database, engine };
 }

@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Config } from "../../config.ts";
-import { applyLimits } from "../../durable/limiter-admin.ts";
+import { forgetTenant } from "../../durable/engine-upkeep.ts";
+import { applyLimits, resetLimiter } from "../../durable/limiter-admin.ts";
+import { callerKey } from "../../identity/caller.ts";
 import { deleteTenant, findTenant, listTenants, putTenant } from "../../store/tenants.ts";
 import { actOf, commit, notFound, push } from "../admin-write.ts";
 import { invalidFields } from "../body.ts";
@@ -106,7 +108,7 @@ function registerDelete(api: Api, config: Config): void {
     {
       method: "delete",
       path: "/admin/tenants/{id}",
-      summary: "Take a tenant away, with its keys and limits",
+      summary: "Take a tenant away, with its keys and limits, and all that the engine keeps of it",
       tags: ["tenants"],
       docs: TENANTS.remove,
       params: tenantPath,
@@ -115,7 +117,11 @@ function registerDelete(api: Api, config: Config): void {
     async (c, { params: { id } }) => {
       const limits = await commit({ tenant: id }, () => deleteTenant(c.env.DB, id, actOf(c)));
       if (limits === null) return notFound(c, "tenant");
-      const failed = await push(c, config, () => applyLimits(c.env, id, limits));
+      const failed = await push(c, config, async () => {
+        await applyLimits(c.env, id, limits);
+        await resetLimiter(c.env, id);
+        await forgetTenant(c.env, config, callerKey({ kind: "tenant", tenant: id }));
+      });
       return failed ?? c.body(null, 204);
     },
   );

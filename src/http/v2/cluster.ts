@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 import { ENGINE_ROUTES } from "../../core/engine-routes.ts";
-import { enginesReady } from "../../durable/engines.ts";
+import { engineReadiness } from "../../durable/engine-upkeep.ts";
 import type { Api } from "../endpoint.ts";
 import { ENGINE } from "../examples/engine.ts";
 import { refuseOverLimit } from "../middleware/tenant-limit.ts";
@@ -37,8 +37,10 @@ export function registerCluster(api: Api, config: Config): void {
     async (c) => {
       const limited = await refuseOverLimit(c, config, status);
       if (limited instanceof Response) return limited;
-      if (await enginesReady(c.env, config)) return c.body(null, 204);
-      const detail = "The engine does not answer.";
+      const readiness = await engineReadiness(c.env, config);
+      if (readiness === "ok") return c.body(null, 204);
+      const detail =
+        readiness === "unavailable" ? "The engine does not answer." : "The engine's disk is short of space.";
       return problem(c, { code: "unavailable", detail, retryAfterSeconds: READY_RETRY_SECONDS });
     },
   );

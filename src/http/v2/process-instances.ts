@@ -164,7 +164,7 @@ async function incidentOf(c: Context<AppEnv>, config: Config, key: string): Prom
   const query = { filter: { processInstanceKey: key }, sort: [], page: { limit: 1 } };
   try {
     const found = await searchEngine(c.env, config, callerKey(c.get("caller")), "incidents", query);
-    const [incident] = "fault" in found ? [] : found.items;
+    const [incident] = "items" in found ? found.items : [];
     if (incident === undefined) return "";
     const { incidentKey, errorType, elementId, errorMessage } = incident;
     return ` Incident ${incidentKey} (${errorType}) is open at ${elementId}: ${errorMessage}`.slice(

@@ -29,6 +29,7 @@ const search = z
   .default({ filter: undefined, sort: undefined, page: undefined })
   .openapi("EngineSearch");
 
+type Page = { readonly items: JsonObject[]; readonly total: number; readonly hasMore: boolean };
 type Search = z.infer<typeof search>;
 
 export function registerSearches(api: Api, config: Config): void {
@@ -70,12 +71,19 @@ async function answerSearch(
   const query = { filter: typeof tenantId === "string" ? rest : filter, sort, page };
   const found = await searchEngine(c.env, config, callerKey(c.get("caller")), kind, query);
   if ("fault" in found) return problem(c, { code: "invalid_request", detail: found.fault });
-  return c.json(pageOf(found.items, found.total));
+  if ("retryAfterSeconds" in found) return problem(c, { ...TOO_MUCH, retryAfterSeconds: found.retryAfterSeconds });
+  return c.json(pageOf(found));
 }
 
-function pageOf(items: JsonObject[], totalItems: number) {
+const TOO_MUCH = {
+  code: "rate_limited",
+  detail: "Your searches have used up your share of the engine's time (the limit searches).",
+  violated: ["searches"],
+} as const;
+
+function pageOf({ items, total, hasMore }: Page) {
   return {
     items: items.map((item) => ({ ...item, tenantId: DEFAULT_TENANT })),
-    page: { totalItems, hasMoreTotalItems: false, startCursor: null, endCursor: null },
+    page: { totalItems: total, hasMoreTotalItems: hasMore, startCursor: null, endCursor: null },
   };
 }

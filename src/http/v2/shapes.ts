@@ -92,7 +92,7 @@ function pageOf<S extends z.ZodType>(item: S) {
     items: z.array(item),
     page: z.object({
       totalItems: z.int().describe("Of all pages together."),
-      hasMoreTotalItems: z.literal(false),
+      hasMoreTotalItems: z.boolean(),
       startCursor: nothing,
       endCursor: nothing,
     }),
