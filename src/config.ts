@@ -16,16 +16,12 @@ import { baseUrlFault, urlFault } from "./wire/url-faults.ts";
  * default. Defaults, units and ranges are here, the reasons for each in wrangler.toml.
  */
 
-const whole = (min: number, max: number, fallback: number) =>
-  z.preprocess(
-    // An empty text is a variable that is not set, and no zero.
-    (given) => (given === "" || given === undefined ? fallback : given),
-    z.coerce
-      .number(`must be a whole number from ${min} to ${max}`)
-      .int(`must be a whole number from ${min} to ${max}`)
-      .min(min, `must be at least ${min}`)
-      .max(max, `must be at most ${max}`),
-  );
+const whole = (min: number, max: number, fallback: number) => {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  const number = z.coerce.number(rule).int(rule).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
+  // An empty text is a variable that is not set, and no zero.
+  return z.preprocess((given) => (given === "" || given === undefined ? fallback : given), number);
+};
 const text = z.string().default("");
 
 const variables = z

@@ -32,16 +32,17 @@ export interface Found {
 export const PIECE_ROWS = 1_000;
 /** Found things that are counted and sorted: no caller looks at more pages. The newest, where they are sorted downwards. */
 export const MATCHES_MAX = 10_000;
-/** What a row takes that is looked at, in steps of about 10 ns, and each condition on it. */
-const ROW_STEPS = 200;
+/** What a row takes that is looked at, in steps of about 10 ns, each condition on it, and its place in an order. */
+const ROW_STEPS = 100;
 const CONDITION_STEPS = 20;
+const ORDER_STEPS = 100;
 
 /** @returns a fault when the query cannot be understood */
 export function search(work: Work, name: SearchKind, query: SearchQuery): Search | Fault {
   const kind = kindOf(name, work.nowMs);
   const where = whereOf(query.filter ?? {}, kind.fields, work.keys);
   if ("fault" in where) return where;
-  const order = orderOf(query.sort ?? [], kind.fields, "item.seq");
+  const order = orderOf(query.sort ?? [], kind.fields, AGE);
   if ("fault" in order) return order;
   const page = pageOf(query.page ?? {});
   if ("fault" in page) return page;
@@ -49,6 +50,9 @@ export function search(work: Work, name: SearchKind, query: SearchQuery): Search
   const newestFirst = isJsonObject(first) && first.order === "DESC";
   return new Search(work, name, { where, order, page, newestFirst });
 }
+
+/** What items are sorted by in the end. */
+const AGE = "item.seq";
 
 interface Plan {
   readonly where: Fragment;
@@ -75,9 +79,9 @@ export class Search {
     this.#at = plan.newestFirst ? Number.MAX_SAFE_INTEGER : 0;
   }
 
-  /** Whether all has been looked at, or as much was found as is counted. */
+  /** Whether all has been looked at, or more was found than is counted. */
   get isDone(): boolean {
-    return this.#at === null || this.#found.length >= MATCHES_MAX;
+    return this.#at === null || this.#found.length > MATCHES_MAX;
   }
 
   /** Looks at one more piece. @returns what that took, in steps of about 10 ns */
@@ -85,7 +89,7 @@ export class Search {
     const { sql, tenant } = this.#work;
     const { where, newestFirst } = this.#plan;
     const from = this.#at ?? 0;
-    const [beyond, order, last] = newestFirst ? ["<", "DESC", "min"] : [">", "ASC", "max"];
+    const [beyond, upTo, order, last] = newestFirst ? ["<", ">=", "DESC", "min"] : [">", "<=", "ASC", "max"];
     const { at } = sql
       .exec<{ at: number | null }>(
         `SELECT ${last}(seq) AS at FROM
@@ -99,7 +103,7 @@ export class Search {
     const rows = sql
       .exec<{ seq: number }>(
         `SELECT item.seq AS seq FROM ${this.#kind.from}
-         WHERE item.seq ${beyond} ? AND item.seq ${beyond}= ? AND item.tenant = ? AND ${where.sql}
+         WHERE item.seq ${beyond} ? AND item.seq ${upTo} ? AND item.tenant = ? AND ${where.sql}
          ORDER BY item.seq ${order} LIMIT ?`,
         ...[from, at, tenant, ...where.bindings, MATCHES_MAX - this.#found.length + 1],
       )
@@ -127,7 +131,7 @@ export class Search {
       return this.#name === "jobs" ? { ...item, customHeaders: headersOf(this.#work, row) } : item;
     });
     const hasMore = this.#found.length > MATCHES_MAX;
-    return { items, total: counted.length, hasMore, steps: counted.length * ROW_STEPS };
+    return { items, total: counted.length, hasMore, steps: counted.length * (order.sql === AGE ? 1 : ORDER_STEPS) };
   }
 }
 
