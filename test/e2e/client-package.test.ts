@@ -173,6 +173,7 @@ export function say(error: CallError): string {
     case "request_limit":
     case "write_limit":
     case "engine_paused":
+    case "storage_full":
     case "unavailable":
     case "idempotency_in_flight":
       return error.detail + error.retryAfterSeconds;
@@ -258,14 +259,18 @@ describe("a program against it", () => {
   test("may be what the README shows", async () => {
     const readme = await readFile(path.join(project, "node_modules/headgate/README.md"), "utf8");
     const examples = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code);
+    // A block with imports of its own is a program; one without goes on from the first.
     const [first = "", ...others] = examples;
-    const given = "declare const env: { HEADGATE_KEY: string; HEADGATE: { fetch: typeof fetch } }, userId: string;\n";
-    const wrapped = others.map((code, n) =>
-      /^declare/.test(code) ? code : `export async function f${n}() {\n${code}}\n`,
-    );
-    await writeFile(path.join(project, "readme.ts"), first + given + wrapped.join(""));
+    const [program = "", ...rest] = others.filter((code) => /^import/.test(code));
+    const wrapped = others
+      .filter((code) => !/^import/.test(code))
+      .map((code, n) => (/^declare/.test(code) ? code : `export async function f${n}() {\n${code}}\n`));
+    await writeFile(path.join(project, "readme.ts"), first + wrapped.join(""));
+    await writeFile(path.join(project, "worker.ts"), program);
+    expect(rest).toEqual([]);
     expect(examples).toHaveLength(4);
     expect(await compile("readme.ts", WORLDS["the web"])).toBe("");
+    expect(await compile("worker.ts", WORLDS.Workers)).toBe("");
   });
 
   test("does not compile where it is wrong: one mistake a line", async () => {
