@@ -42,6 +42,23 @@ describe("a full queue", () => {
     expect(await read(engine, sent[8]?.command.commandId ?? "")).toMatchObject({ state: "queued", queuedAhead: 6 });
   });
 
+  test("saves no more bytes of a tenant than it may have so, and names the limit; another tenant's are saved", async () => {
+    slow();
+    const engine = await upstreamEngine(1);
+    for (let n = 0; n < 3; n++) await send(engine, n);
+    const bytes = 30 * 1024 * 1024;
+    const large = (tenant: string) => submit(engine, "ORDER:PLACE", {}, tenant, 1, { bytes });
+    const kinds = [await large("tenant:t"), await large("tenant:t")].map(({ kind }) => kind);
+    expect(kinds).toEqual(["accepted", "accepted"]);
+    expect(await large("tenant:t")).toMatchObject({
+      kind: "refused",
+      problem: { code: "queue_full", detail: expect.stringContaining("TENANT_DEFERRED_BYTES_MAX of 67108864 bytes") },
+    });
+    expect(await large("tenant:other")).toMatchObject({ kind: "accepted", deferred: true });
+    for (let second = 0; second < 6; second++) await advance(engine, 1_000);
+    expect(await status(engine)).toMatchObject({ deferred: 0, inFlight: 0 });
+  });
+
   test("takes the saved up when it is below half, oldest first, and leaves the other half to fresh ones", async () => {
     const backend = slow();
     const engine = await upstreamEngine(4);
